@@ -1,0 +1,253 @@
+"""What a domain is, once its YAML file has been read: frozen values, and the access patterns they imply.
+
+A *table* is what people ask about. A *fetch* is a call that can be made when its inputs are known. A reply
+consists of *objects*; an object fills one or several tables (a movie object fills movie, cast, crew, ...).
+From these three follow the *accesses* of a table: the columns of which some must be bound before its rows
+can be had, and the fetch that then brings them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+Scalar = str | int | float | bool
+Changes = Literal["static", "slow", "fast", "real-time"]
+Match = Literal["exact", "name", "contains"]
+
+CHANGES: tuple[Changes, ...] = ("static", "slow", "fast", "real-time")
+TYPES = ("TEXT", "INTEGER", "BIGINT", "DOUBLE", "BOOLEAN", "DATE", "TIMESTAMP")
+
+
+@dataclass(frozen=True)
+class Value:
+    """A stored value and the words people use for it; `value` is None for words that mean "any value"."""
+
+    value: Scalar | None
+    says: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Link:
+    """A column that holds the values of another table's column; `where` narrows the join (SQL)."""
+
+    table: str
+    column: str
+    where: str = ""
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column. `says` are nouns, `asks` question openings, `most`/`least` superlatives and comparatives;
+    "..." in a phrase stands for a gap.
+
+    `match` tells how a text is compared: exactly, as a name (case, accents and punctuation ignored), or
+    by containing it. `year_of` names the date column whose year this is.
+    """
+
+    name: str
+    type: str
+    about: str
+    unit: str = ""
+    says: tuple[str, ...] = ()
+    asks: tuple[str, ...] = ()
+    most: tuple[str, ...] = ()
+    least: tuple[str, ...] = ()
+    values: tuple[Value, ...] = ()
+    null_when: tuple[Scalar, ...] = ()
+    links: Link | None = None
+    match: Match = "exact"
+    year_of: str = ""
+
+    def __deepcopy__(self, memo: object) -> Column:
+        return self  # frozen; sqlglot copies what hangs on a tree
+
+    @property
+    def numeric(self) -> bool:
+        return self.type in ("INTEGER", "BIGINT", "DOUBLE")
+
+
+@dataclass(frozen=True)
+class Role:
+    """What the `to` entity is to the `of` entity in a table that links the two.
+
+    `noun`: the {noun} of {of}. `verb`: {to} {verb} {of}. `back`: {of} {back} {to}. `where` fixes columns.
+    """
+
+    of: str
+    to: str
+    where: tuple[tuple[str, Scalar], ...] = ()
+    noun: tuple[str, ...] = ()
+    verb: tuple[str, ...] = ()
+    back: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Via:
+    """Rows of a table reached over a helper: `needs` is looked up as `through.match`, and each
+    `through.take` found is then bound to `gives`. Holds only for rows that satisfy `only`."""
+
+    needs: str
+    through: str
+    match: str
+    take: str
+    gives: str
+    only: tuple[tuple[str, Scalar], ...] = ()
+
+
+@dataclass(frozen=True)
+class Table:
+    """One table. An entity table has a `label`, the column people call its rows by, and `rank`, the
+    column (with - for descending) that says which row is meant when a label is shared. `assume` holds
+    where a question says nothing of a column; `asks` are the question words that ask for such a row."""
+
+    name: str
+    about: str
+    key: tuple[str, ...]
+    columns: tuple[Column, ...]
+    label: str = ""
+    rank: str = ""
+    says: tuple[str, ...] = ()
+    asks: tuple[str, ...] = ()
+    changes: Changes = "static"
+    assume: tuple[tuple[str, Scalar], ...] = ()
+    roles: tuple[Role, ...] = ()
+    via: tuple[Via, ...] = ()
+
+    @cached_property
+    def by_name(self) -> dict[str, Column]:
+        return {c.name: c for c in self.columns}
+
+    def column(self, name: str) -> Column:
+        return self.by_name[name]
+
+    @property
+    def is_entity(self) -> bool:
+        return bool(self.label)
+
+
+@dataclass(frozen=True)
+class Fill:
+    """How an object fills a table. `each` is the path of its rows within the object ("$" is the object
+    itself). `columns` are pairs of column and path: within the row, "^x" field x of the object, "@x"
+    the call's argument x, "." the row itself (a list of scalars). A column not named has its own name as path.
+    `lacks` are columns that this object cannot fill."""
+
+    table: str
+    each: str = "$"
+    columns: tuple[tuple[str, str], ...] = ()
+    lacks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Object:
+    """What a reply consists of. `key` are the fields (or "@argument") that identify it."""
+
+    name: str
+    key: tuple[str, ...]
+    fills: tuple[Fill, ...]
+
+    def key_columns(self, table: str) -> tuple[str, ...]:
+        """The columns of `table` that hold the object's key, in the key's order."""
+        fill = next(f for f in self.fills if f.table == table)
+        own = {path: column for column, path in fill.columns}
+        out = []
+        for field in self.key:
+            if field.startswith("@"):
+                out.append(own[field])
+            elif fill.each == "$":
+                out.append(own.get(field, field))
+            else:
+                out.append(own["^" + field])
+        return tuple(out)
+
+
+@dataclass(frozen=True)
+class Fetch:
+    """A call that can be made. `args` are pairs of argument and input; an input is a field of the object's
+    key (then the reply is complete for it), or for a search a column of the object's own table.
+
+    `rows` is where the objects are in the reply, `search` the length at which a search is cut off
+    (0: not a search), `limits` the inclusive range an argument may have.
+    """
+
+    name: str
+    endpoint: str
+    gives: str
+    args: tuple[tuple[str, str], ...]
+    rows: str = "$"
+    search: int = 0
+    method: str = "POST"
+    limits: tuple[tuple[str, int, int], ...] = ()
+
+
+@dataclass(frozen=True)
+class Access:
+    """A way to get rows of `table`: bind `needs` (columns, parallel to the arguments of `fetch`).
+
+    Rows land in the partition of the fetch's object, which has the columns of the table but `lacks`.
+    """
+
+    table: str
+    needs: tuple[str, ...]
+    fetch: Fetch
+    lacks: tuple[str, ...] = ()
+
+    @property
+    def partition(self) -> str:
+        return partition(self.table, self.fetch.gives)
+
+
+def partition(table: str, obj: str) -> str:
+    """The name of the stored table that holds the rows of `table` that came in objects `obj`."""
+    return f"{table}__{obj}"
+
+
+@dataclass(frozen=True)
+class Domain:
+    """A domain: its tables, the calls that fill them, and the source that answers the calls.
+
+    `digest` changes whenever the file's meaning does.
+    """
+
+    name: str
+    about: str
+    source: str
+    tables: tuple[Table, ...]
+    objects: tuple[Object, ...] = ()
+    fetches: tuple[Fetch, ...] = ()
+    digest: str = ""
+
+    @cached_property
+    def by_name(self) -> dict[str, Table]:
+        return {t.name: t for t in self.tables}
+
+    def table(self, name: str) -> Table:
+        return self.by_name[name]
+
+    @cached_property
+    def object_by_name(self) -> dict[str, Object]:
+        return {o.name: o for o in self.objects}
+
+    @cached_property
+    def entities(self) -> tuple[Table, ...]:
+        return tuple(t for t in self.tables if t.is_entity)
+
+    @cached_property
+    def accesses(self) -> dict[str, tuple[Access, ...]]:
+        """Table to its accesses: complete ones first, then searches, each in the file's order."""
+        found: dict[str, list[Access]] = {t.name: [] for t in self.tables}
+        for fetch in self.fetches:
+            obj = self.object_by_name[fetch.gives]
+            for fill in obj.fills:
+                if fetch.search:
+                    # a search binds a column of the object's own table; its children are reached by joins
+                    if fill.each == "$":
+                        needs = tuple(source for _, source in fetch.args)
+                        found[fill.table].append(Access(fill.table, needs, fetch, fill.lacks))
+                    continue
+                column_of = dict(zip((k.removeprefix("@") for k in obj.key), obj.key_columns(fill.table), strict=True))
+                needs = tuple(column_of[source] for _, source in fetch.args)
+                found[fill.table].append(Access(fill.table, needs, fetch, fill.lacks))
+        return {name: tuple(sorted(ways, key=lambda a: bool(a.fetch.search))) for name, ways in found.items()}

@@ -1,0 +1,167 @@
+"""A domain's knowledge graph: a program in, rows out, with the calls that were needed in between."""
+
+from __future__ import annotations
+
+import datetime as dt
+import time
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from .check import check
+from .dialect import parse, to_calls, to_sql
+from .domain import Domain
+from .fetch import Fetcher, Filled, Gap, Limits
+from .ledger import Entry
+from .physical import physical
+from .plan import Plan, plan
+from .shapes import Row
+from .sources.base import Source
+from .store import CALL, Rows, Store
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A program that was read, checked and planned, and the seconds that took."""
+
+    program: str
+    tree: exp.Query
+    plan: Plan
+    seconds: float
+
+    @property
+    def sql(self) -> str:
+        return to_sql(self.tree)
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a program returned. `columns` are output names; `gaps` say what is not wholly known.
+
+    `complete` is False when the answer could change if the gaps were filled.
+    """
+
+    prepared: Prepared
+    columns: tuple[str, ...]
+    rows: list[Row]
+    filled: Filled
+    cut_off: bool = False
+    timings: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def gaps(self) -> list[Gap]:
+        return self.filled.gaps
+
+    @property
+    def complete(self) -> bool:
+        if any(g.reason == "clipped" for g in self.gaps):
+            return False
+        return not self.gaps or not (self.prepared.plan.whole or not self.rows)
+
+
+class Graph:
+    """One domain over one source, filled lazily into a store."""
+
+    def __init__(self, domain: Domain, source: Source, store: Store, *, max_calls: int = 20_000):
+        self.domain, self.source, self.store, self.max_calls = domain, source, store, max_calls
+        self.fetcher = Fetcher(domain, source, store)
+        self._opened = False
+
+    def open(self) -> None:
+        """Make the tables. Called by the first run: a domain that is not asked about costs nothing."""
+        if not self._opened:
+            self.store.open_domain(self.domain, self.source.fingerprint())
+            self._opened = True
+
+    def prepare(self, program: str) -> Prepared:
+        """Read, check and plan `program` (either spelling). Raises QueryError."""
+        started = time.perf_counter()
+        tree = check(parse(program, self.domain), self.domain)
+        planned = plan(tree, self.domain)
+        return Prepared(program, tree, planned, time.perf_counter() - started)
+
+    def run(self, program: str | Prepared, *, deadline: float, now: dt.datetime, max_rows: int = 1000) -> Result:
+        """Return the rows of `program`, filling first what is missing.
+
+        `deadline` is a moment of time.monotonic(); `now` decides which stored rows are still fresh.
+        Raises QueryError for the program, SourceError for a call.
+        """
+        prepared = self.prepare(program) if isinstance(program, str) else program
+        self.open()
+        filled = self.fetcher.fill(prepared.plan, Limits(self.max_calls, deadline), now)
+        started = time.monotonic()
+        rows = self._rows(prepared.plan.tree, max_rows, deadline)
+        timings = {"plan": prepared.seconds, "fetch": filled.seconds, "run": time.monotonic() - started}
+        return Result(prepared, rows.columns, rows.rows, filled, rows.cut_off, timings)
+
+    def _rows(self, tree: exp.Query, max_rows: int, deadline: float) -> Rows:
+        timeout = max(deadline - time.monotonic(), 0.01)
+        return self.store.run(physical(tree, self.domain).sql("duckdb"), max_rows=max_rows, timeout=timeout)
+
+    def explain(self, program: str, *, now: dt.datetime) -> list[Explained]:
+        """Return what `program` would cost at `now`, step by step, without making a call.
+
+        The calls of a step are exact as long as all steps before it are covered, else an estimate.
+        """
+        prepared = self.prepare(program)
+        self.open()
+        out, known = [], True
+        for step in prepared.plan.steps:
+            if known:
+                calls = self.fetcher.calls(step)
+                covered = sum(self.store.ledger.covers(c, step.access.fetch, self.domain, now) is not None for c in calls)
+                out.append(Explained(str(step), len(calls), covered, exact=True))
+                known = covered == len(calls)
+            else:
+                out.append(Explained(str(step), round(step.calls), 0, exact=False))
+        return out
+
+    def requests(self, result: Result) -> list[list[Entry]]:
+        """For each row of `result`, the calls its values came from.
+
+        Exact for a plain SELECT over stored tables; for groups, sets and CTEs it is every call the query read.
+        """
+        everything = list(result.filled.entries.values())
+        tree = result.prepared.plan.tree
+        traced = _with_calls(tree)
+        if traced is None:
+            return [everything] * len(result.rows)
+        rows = self._rows(traced, len(result.rows), time.monotonic() + 5).rows
+        width = len(result.columns)
+        if [r[:width] for r in rows] != result.rows:
+            return [everything] * len(result.rows)
+        return [self.store.entries(sorted(set(r[width:]) - {None})) for r in rows]
+
+    def spell(self, prepared: Prepared) -> str:
+        """The program in the call spelling, where it has one."""
+        return to_calls(prepared.tree, self.domain)
+
+
+@dataclass(frozen=True)
+class Explained:
+    """One step of EXPLAIN: what it asks, how many calls, how many of these the ledger covers."""
+
+    step: str
+    calls: int
+    covered: int
+    exact: bool
+
+    def __str__(self) -> str:
+        count = f"{self.calls} call{'s' * (self.calls != 1)}" if self.exact else f"about {self.calls} calls"
+        return f"{self.step}: {count}" + (f", {self.covered} covered" if self.covered else "")
+
+
+def _with_calls(tree: exp.Query) -> exp.Query | None:
+    """`tree` with the call of every table added as columns at the end; None where rows are not one to one."""
+    if not isinstance(tree, exp.Select) or tree.args.get("with_") or tree.args.get("group") or tree.args.get("distinct"):
+        return None
+    if any(p.find(exp.AggFunc, exp.Window) for p in tree.selects):
+        return None
+    sources = [tree.args["from_"].this] if tree.args.get("from_") else []
+    sources += [j.this for j in tree.args.get("joins") or ()]
+    if not sources or not all(isinstance(s, exp.Table) for s in sources):
+        return None
+    traced = tree.copy()
+    for i, s in enumerate(sources):
+        traced = traced.select(exp.alias_(exp.column(CALL, s.alias_or_name, quoted=True), f"call_{i}"), copy=False)
+    return traced
