@@ -169,7 +169,8 @@ class Fetch:
     key (then the reply is complete for it), or for a search a column of the object's own table.
 
     `rows` is where the objects are in the reply, `search` the length at which a search is cut off
-    (0: not a search), `limits` the inclusive range an argument may have.
+    (0: not a search), `limits` the inclusive range an argument may have, `as_text` the arguments that the API wants
+    as text although they are numbers.
     """
 
     name: str
@@ -180,6 +181,7 @@ class Fetch:
     search: int = 0
     method: str = "POST"
     limits: tuple[tuple[str, int, int], ...] = ()
+    as_text: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -157,7 +157,8 @@ class Fetcher:
         left = limits.left()
         if left <= 0:
             raise DeadlineExceeded("the time for this question is up", endpoint=fetch.endpoint)
-        return self.source.call(fetch.endpoint, dict(call.args), timeout=left)
+        args = {k: str(v) if k in fetch.as_text else v for k, v in call.args}
+        return self.source.call(fetch.endpoint, args, timeout=left)
 
     def _arrival(self, fetch: Fetch, call: Call, reply: Any, seen: set[Key], now: dt.datetime) -> Arrival:
         """Return `reply` as rows; `seen` are the objects that earlier replies of the same batch have brought."""

@@ -29,7 +29,7 @@ _LEDGER_SQL = """
 CREATE SCHEMA IF NOT EXISTS ledger;
 CREATE TABLE IF NOT EXISTS ledger.domain (name TEXT PRIMARY KEY, digest TEXT);
 CREATE TABLE IF NOT EXISTS ledger.call (
-    id BIGINT PRIMARY KEY, domain TEXT, fetch TEXT, args TEXT, object TEXT, objects INTEGER, cut_off BOOLEAN,
+    id BIGINT PRIMARY KEY, domain TEXT, fetch_name TEXT, args TEXT, object TEXT, objects INTEGER, cut_off BOOLEAN,
     fetched TIMESTAMP, expires TIMESTAMP);  -- UTC; of two rows for the same call the later counts
 CREATE TABLE IF NOT EXISTS ledger.object (domain TEXT, object TEXT, key TEXT, call BIGINT);
 """
@@ -215,7 +215,7 @@ class Store:
 
     def _read_ledger(self) -> Ledger:
         ledger, by_id = Ledger(), {}
-        calls = "SELECT id, domain, fetch, args, objects, cut_off, fetched, expires FROM ledger.call ORDER BY id"
+        calls = "SELECT id, domain, fetch_name, args, objects, cut_off, fetched, expires FROM ledger.call ORDER BY id"
         for id_, domain, fetch, args, objects, cut_off, fetched, expires in self._con.execute(calls).fetchall():
             entry = Entry(id_, Call(domain, fetch, tuple(json.loads(args).items())), objects, cut_off, fetched.replace(tzinfo=dt.UTC),
                           expires and expires.replace(tzinfo=dt.UTC))

@@ -1,0 +1,98 @@
+"""From rows to a short answer, by rule: what people would say, with units, at most some 75 tokens."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+from typing import Any
+
+from kg.domain import Column, Domain
+
+from .translate.meaning import Aggregate, Calculate, Compare, Count, Exists, Meaning, Names, Value, Which
+
+MAX_CHARACTERS = 280  # about 75 tokens
+
+
+def phrase(meaning: Meaning | None, rows: Sequence[tuple[Any, ...]], domain: Domain) -> str:
+    """Return the answer that `rows`, none of them unknown, give to `meaning` (None: a program somebody wrote)."""
+    match meaning:
+        case Exists() | Compare():
+            return "yes" if rows[0][0] else "no"
+        case Which():
+            return str(rows[0][0])
+        case Names(set=s, column=name):
+            table = domain.table(s.table)
+            column = table.by_name.get(name or table.label)
+            return join([say(r[0], column) for r in rows if r[0] is not None])
+        case Aggregate(set=s, column=name, function=function):
+            value = rows[0][0]
+            return say(round(value, 2) if function == "avg" else value, domain.table(s.table).by_name[name])
+        case Calculate(function=function, first=first):
+            return _calculated(function, rows[0][0], _column(first, domain))
+        case Count():
+            return say(rows[0][0], None)
+    return join([", ".join(say(v, None) for v in r if v is not None) for r in rows])
+
+
+def say(value: Any, column: Column | None) -> str:
+    """A value as people write it.
+
+    >>> say(135000000, Column("budget", "BIGINT", "cost", unit="USD"))
+    '$135,000,000'
+    """
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, dt.datetime):
+        return value.isoformat(sep=" ")
+    if isinstance(value, dt.date):
+        return value.isoformat()
+    unit = column.unit if column else ""
+    if isinstance(value, (int, float)):
+        return _number(value, unit, column)
+    if column is not None:
+        for known in column.values:
+            # a code that nobody says ("es") is given as the first word for it
+            if known.value == value and known.says and str(value).lower() not in known.says and len(str(value)) <= 3:
+                return known.says[0].capitalize()
+    return str(value)
+
+
+def _number(value: float, unit: str, column: Column | None) -> str:
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        value = int(value) if unit != "of 10" else value
+    year = column is not None and (bool(column.year_of) or "year" in column.says)
+    text = f"{value}" if year else (f"{value:,}" if isinstance(value, int) else f"{round(value, 2):,}")
+    return f"${text}" if unit == "USD" and value >= 0 else (f"-${text[1:]}" if unit == "USD" else text)
+
+
+def join(values: Sequence[str]) -> str:
+    """The values in one line, each once; what would make the answer too long is counted instead.
+
+    >>> join(["Ethan Coen", "Joel Coen", "Ethan Coen"])
+    'Ethan Coen, Joel Coen'
+    """
+    once = list(dict.fromkeys(values))
+    out = ""
+    for i, v in enumerate(once):
+        longer = f"{out}, {v}" if out else v
+        rest = len(once) - i - 1
+        if len(longer) > MAX_CHARACTERS and rest:
+            return f"{out} and {rest + 1} more"
+        out = longer
+    return out
+
+
+def _calculated(function: str, value: Any, column: Column | None) -> str:
+    if function == "ratio":
+        return f"{value:.1f} times"
+    if function == "percent":
+        return f"{value:.1f}%"
+    if function == "years":
+        return say(value, None)
+    if function == "days":
+        return f"{value} days"
+    return say(value, column)
+
+
+def _column(value: Value, domain: Domain) -> Column | None:
+    return domain.table(value.set.table).by_name.get(value.column) if isinstance(value, Names) and value.set.table else None

@@ -1,0 +1,400 @@
+"""What may be asked of the composed sets, and how well each reading accounts for the question's words.
+
+A reading is a meaning with the words it explains. Its lexical score is the weight of these words, less the words it
+leaves unexplained, less what it adds that nobody said, plus or minus how well the kind of answer fits the question word.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kg.domain import Column
+
+from .compose import Composer, Part, _distance
+from .lexicon import Atom
+from .meaning import Aggregate, Calculate, Compare, Count, Exists, Is, Meaning, Names, Set, Through, To, Which, moment
+
+FITS, CLASHES = 0.6, -1.0
+_OPENERS = frozenset("did does do is was were are has have had can could will would".split())
+_EXPLAIN = frozenset("why how".split())
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A meaning, the words of the question it explains, its lexical score and canonical utterance.
+
+    `covered` is the share of the question's weight that is explained.
+    """
+
+    meaning: Meaning
+    mask: int
+    score: float
+    covered: float
+    said: str
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """What kind of answer the question's opening asks for."""
+
+    yes_no: bool = False
+    person: frozenset[str] = frozenset()  # tables whose rows "who" asks for
+    date: bool = False
+    number: bool = False
+    money: bool = False
+    explanation: bool = False
+    tables: frozenset[str] = frozenset()
+
+
+class Asker:
+    """Reads a question as asks over the sets that a composer found."""
+
+    def __init__(self, composer: Composer, parts: list[Part], now: str):
+        self.composer, self.parts, self.now = composer, parts, now
+        self.question, self.domain = composer.question, composer.domain
+        self.wanted = self._wants()
+
+    def readings(self) -> list[Reading]:
+        """Return the readings, best first; of those with the same meaning the best."""
+        best: dict[Meaning, Reading] = {}
+        for r in itertools.chain(self._of_sets(), self._of_options(), self._calculations()):
+            known = best.get(r.meaning)
+            if known is None or r.score > known.score:
+                best[r.meaning] = r
+        return sorted(best.values(), key=lambda r: -r.score)
+
+    # -- what the question wants -----------------------------------------------------------------------------
+
+    def _wants(self) -> _Wanted:
+        q = self.question
+        words = [w.text for w in q.words]
+        who = frozenset(a.meant.table for a in q.of("wh") if a.phrase.startswith("who"))
+        counts = bool(q.of("op", "count"))
+        first = words[0] if words else ""
+        text = " ".join(words)
+        explanation = "why" in words or ("how" in words and not _how_is_measured(words)) or text.startswith(("what made", "what led"))
+        return _Wanted(
+            yes_no=first in _OPENERS and not counts,
+            person=who,
+            date="when" in words or "what day" in text or "what date" in text or "what year" in text or "which year" in text,
+            number=counts or "how long" in text or "how many" in text or "how old" in text,
+            money="how much" in text,
+            explanation=explanation,
+            tables=frozenset(a.meant.table for a in q.of("table") if self._asked_for(a)),
+        )
+
+    def _asked_for(self, atom: Atom) -> bool:
+        """Whether a table's noun stands next to which, what, name or list: "which films", "list the movies"."""
+        before = [w.text for w in self.question.words[max(0, atom.first - 3) : atom.first]]
+        return bool({"which", "what", "name", "list", "all"} & set(before))
+
+    # -- scoring -----------------------------------------------------------------------------------------------
+
+    def _reading(self, meaning: Meaning, mask: int, cost: float, said: str, fit: float = 0.0) -> Reading:
+        q = self.question
+        mask |= self._nouns_of(_tables(meaning))
+        explained = q.weight(mask)
+        covered = explained / q.total if q.total else 0.0
+        score = explained - (q.total - explained) - cost + fit
+        return Reading(meaning, mask, score, covered, said)
+
+    def _nouns_of(self, tables: frozenset[str]) -> int:
+        """The words that merely name a table which the meaning has anyway: "the film", "which actor"."""
+        mask = 0
+        for a in self.question.of("table") + self.question.of("wh"):
+            if a.meant.table in tables:
+                mask |= a.mask
+        for a in self.question.of("op", "list") + self.question.of("op", "both"):
+            mask |= a.mask
+        for a in self.question.of("role"):
+            if a.meant.table in tables and a.meant.name == "noun":
+                mask |= a.mask if _all_ignored(a, self.question.weights) else 0
+        return mask
+
+    def _fit_rows(self, table: str) -> float:
+        w = self.wanted
+        if w.yes_no or w.explanation:
+            return CLASHES
+        if w.person:
+            return FITS if table in w.person else CLASHES
+        if w.date or w.number or w.money:
+            return CLASHES
+        return FITS if table in w.tables else (CLASHES / 2 if w.tables else 0.0)
+
+    def _fit_column(self, column: Column, table: str) -> float:
+        w = self.wanted
+        if w.yes_no or w.explanation:
+            return CLASHES
+        if w.date:
+            return FITS if column.type == "DATE" or "year" in column.says else CLASHES
+        if w.money:
+            return FITS if column.unit == "USD" else CLASHES
+        if w.number:
+            return FITS if column.numeric and column.unit not in ("USD",) or column.name == "birthday" else CLASHES
+        if w.person:
+            return 0.0 if column.type == "TEXT" else CLASHES / 2
+        return 0.0
+
+    # -- of one set ----------------------------------------------------------------------------------------------
+
+    def _of_sets(self) -> Iterator[Reading]:
+        for part in self.parts:
+            table = self.domain.table(part.set.table)
+            if table.is_entity and not part.set.is_entity:
+                yield self._reading(Names(part.set), part.mask, part.cost, f"what is the name of {part.said}", self._fit_rows(table.name))
+            yield from self._columns(part)
+            yield from self._counts(part)
+            if self.wanted.yes_no and not part.set.is_entity and part.set.top is None:
+                yield self._reading(Exists(part.set), part.mask | 1, part.cost, f"is it true that there is {part.said}", FITS)
+
+    def _columns(self, part: Part) -> Iterator[Reading]:
+        table = self.domain.table(part.set.table)
+        for a in self.question.of("column") + self.question.of("ask"):
+            if a.meant.table != table.name or a.mask & part.solid:
+                continue
+            column = table.column(a.meant.column)
+            if column.name == table.label and part.set.is_entity:
+                continue
+            cost = part.cost + 0.02 * _distance(a.mask, part.solid)
+            fit = self._fit_column(column, table.name)
+            said = f"{a.phrase.replace('...', part.said)}" if "..." in a.phrase else f"what is the {a.phrase} of {part.said}"
+            if a.meant.kind == "column" and table.roles == () and not table.is_entity:
+                linked = column.links.table if column.links else ""
+                fit += self._fit_rows(linked) if linked and column.links and column.links.column == self.domain.table(linked).label else 0.0
+            yield self._reading(Names(part.set, column.name), part.mask | a.mask, cost, said, fit)
+            for name in ("sum", "average"):
+                for op in self.question.of("op", name):
+                    if column.numeric and not part.set.is_entity and part.set.top is None:
+                        function = {"sum": "sum", "average": "avg"}[name]
+                        yield self._reading(Aggregate(function, part.set, column.name), part.mask | a.mask | op.mask, cost, f"what is the {op.phrase} {a.phrase} of {part.said}", FITS)
+            if table.is_entity:
+                yield from self._age_now(part, column, a)
+
+    def _age_now(self, part: Part, column: Column, atom: Atom) -> Iterator[Reading]:
+        if column.name == "birthday" or "birthday" in column.says:
+            for op in self.question.of("op", "age"):
+                meaning = Calculate("years", Names(part.set, column.name), moment(self.now))
+                yield self._reading(meaning, part.mask | op.mask, part.cost, f"how old is {part.said}", FITS)
+
+    def _counts(self, part: Part) -> Iterator[Reading]:
+        if part.set.is_entity:
+            return
+        for op in self.question.of("op", "count"):
+            if op.mask & part.solid:
+                continue
+            counted = 0.0 if self._named_near(part, op) else 0.5
+            yield self._reading(Count(part.set), part.mask | op.mask, part.cost + counted, f"how many {part.said}", FITS)
+
+    def _named_near(self, part: Part, op: Atom) -> bool:
+        """Whether what is counted stands right behind "how many"."""
+        nouns = [a for a in self.question.atoms if a.meant.table == part.set.table and a.meant.kind in ("table", "value", "column")]
+        nouns += [a for a in self.question.of("role") if a.meant.name == "noun" and part.set.table in self._role_ends(a)]
+        return any(op.last < a.first <= op.last + 3 for a in nouns)
+
+    def _role_ends(self, a: Atom) -> set[str]:
+        role = self.domain.table(a.meant.table).roles[a.meant.role]
+        return {role.to}
+
+    # -- of several things -----------------------------------------------------------------------------------
+
+    def _options(self) -> Iterator[list[Part]]:
+        """Groups of two to four entities of one table that share no word."""
+        by_table: dict[str, list[Part]] = {}
+        for p in self.parts:
+            if p.set.is_entity:
+                by_table.setdefault(p.set.table, []).append(p)
+        for parts in by_table.values():
+            chosen: list[Part] = []
+            for p in sorted(parts, key=lambda p: (-self.question.weight(p.mask) + p.cost)):
+                if not any(p.solid & c.solid for c in chosen) and p.cost < 0.8:
+                    chosen.append(p)
+            chosen.sort(key=lambda p: p.solid & -p.solid)
+            if 2 <= len(chosen) <= 5:
+                yield chosen
+                for pair in itertools.combinations(chosen, 2) if len(chosen) > 2 else ():
+                    yield list(pair)
+
+    def _of_options(self) -> Iterator[Reading]:
+        for options in self._options():
+            table = self.domain.table(options[0].set.table)
+            names = tuple(o.set.entities[0].text for o in options)
+            mask = cost = 0
+            solid = 0
+            total_cost = float(cost)
+            for o in options:
+                mask |= o.mask
+                solid |= o.solid
+                total_cost += o.cost
+            sets = tuple(o.set for o in options)
+            ors = sum(a.mask for a in self.question.of("op", "or")[:1])
+            for column, descending, words, phrase in self.composer.superlatives(table):
+                if words & solid:
+                    continue
+                if self.wanted.yes_no and len(options) == 2:
+                    meaning: Meaning = Compare(Names(sets[0], column.name), Names(sets[1], column.name), descending)
+                    yield self._reading(meaning, mask | words | 1, total_cost, f"is {options[0].said} {phrase} than {options[1].said}", FITS)
+                elif not self.wanted.yes_no:
+                    fit = FITS if ors or self.wanted.person or self.wanted.tables else 0.2
+                    yield self._reading(Which(sets, names, column.name, descending), mask | words | ors, total_cost, f"which is {phrase}, {' or '.join(o.said for o in options)}", fit)
+            yield from self._by_count(options, names, mask, solid, total_cost)
+            yield from self._aggregates(options, mask, solid, total_cost)
+
+    def _by_count(self, options: list[Part], names: tuple[str, ...], mask: int, solid: int, cost: float) -> Iterator[Reading]:
+        """Who has directed more films; which film won more oscars."""
+        for name, descending in (("higher", True), ("highest", True), ("lower", False), ("lowest", False)):
+            for op in self.question.of("op", name):
+                if op.mask & solid:
+                    continue
+                for counted in self._counted(options):
+                    sets = tuple(p.set for p in counted)
+                    words = mask | op.mask
+                    for p in counted:
+                        words |= p.mask
+                    extra = cost + max(p.cost for p in counted) - min(o.cost for o in options)
+                    said = f"{op.phrase} {counted[0].said}"
+                    if self.wanted.yes_no and len(options) == 2:
+                        yield self._reading(Compare(Count(sets[0]), Count(sets[1]), descending), words | 1, extra, f"has one {said}", FITS)
+                    elif not self.wanted.yes_no:
+                        yield self._reading(Which(sets, names, "", descending), words, extra, f"which has {said}", FITS if self.wanted.person or self.wanted.tables else 0.2)
+
+    def _counted(self, options: list[Part]) -> Iterator[list[Part]]:
+        """For each option the set grown from it, all in the same way."""
+        shapes: dict[str, dict[int, Part]] = {}
+        for p in self.parts:
+            for i, o in enumerate(options):
+                if p.solid & o.solid and p.set != o.set and p.set.top is None:
+                    shape = _shape(p.set, o.set)
+                    if shape is not None:
+                        shapes.setdefault(shape, {}).setdefault(i, p)
+        for grown in shapes.values():
+            if len(grown) == len(options):
+                yield [grown[i] for i in range(len(options))]
+
+    def _aggregates(self, options: list[Part], mask: int, solid: int, cost: float) -> Iterator[Reading]:
+        table = self.domain.table(options[0].set.table)
+        merged = Set(table.name, (Is(tuple(e for o in options for e in o.set.entities)),))
+        for name, function in (("sum", "sum"), ("average", "avg")):
+            for op in self.question.of("op", name):
+                for a in self.question.of("column") + self.question.of("ask"):
+                    column = table.by_name.get(a.meant.column) if a.meant.table == table.name else None
+                    if column is not None and column.numeric and not (a.mask | op.mask) & solid:
+                        yield self._reading(Aggregate(function, merged, column.name), mask | op.mask | a.mask, cost, f"what is the {op.phrase} {a.phrase} of {' and '.join(o.said for o in options)}", FITS)
+
+    # -- calculations ------------------------------------------------------------------------------------------
+
+    def _calculations(self) -> Iterator[Reading]:
+        yield from self._two_columns()
+        yield from self._two_things()
+        yield from self._ages()
+
+    def _two_columns(self) -> Iterator[Reading]:
+        """How much more it earned than it cost: two columns of one row."""
+        for part in self.parts:
+            table = self.domain.table(part.set.table)
+            if not table.is_entity or part.set.top is not None and not part.set.is_entity and part.cost > 1:
+                continue
+            nouns = [a for a in self.question.of("column") + self.question.of("ask") + self._verbs_of_columns(table.name)
+                     if a.meant.table == table.name and table.column(a.meant.column).numeric and not a.mask & part.solid]
+            for a, b in itertools.permutations(nouns, 2):
+                if a.meant.column == b.meant.column or a.mask & b.mask or a.first > b.first:
+                    continue
+                yield from self._arithmetic(part, a, b)
+
+    def _verbs_of_columns(self, table: str) -> list[Atom]:
+        return [a for a in self.question.of("most") if a.meant.table == table]
+
+    def _arithmetic(self, part: Part, a: Atom, b: Atom) -> Iterator[Reading]:
+        table = self.domain.table(part.set.table)
+        if table.column(a.meant.column).unit != table.column(b.meant.column).unit:
+            return
+        first, second = Names(part.set, a.meant.column), Names(part.set, b.meant.column)
+        words = part.mask | a.mask | b.mask
+        for name, function in (("ratio", "ratio"), ("percent", "percent"), ("difference", "difference"), ("difference_lower", "difference")):
+            for op in self.question.of("op", name):
+                sign, lower = 0, name == "difference_lower"
+                if function == "difference":
+                    more = bool(self.question.of("op", "higher")) and not lower
+                    sign = -1 if lower else (1 if more else 0)
+                extra = 0.0 if not op.mask & part.solid else 1.0
+                others = sum(o.mask & ~(words | op.mask) for o in self.question.of("op", "difference")[:1])
+                said = f"what is the {op.phrase} of the {a.phrase} and the {b.phrase} of {part.said}"
+                if function == "difference" and lower:
+                    yield self._reading(Calculate(function, second, first, 1), words | op.mask | others, part.cost + extra, said, FITS)
+                else:
+                    yield self._reading(Calculate(function, first, second, sign), words | op.mask, part.cost + extra, said, FITS)
+
+    def _two_things(self) -> Iterator[Reading]:
+        """How much longer one is than the other: one column of two rows."""
+        for options in self._options():
+            if len(options) != 2:
+                continue
+            table = self.domain.table(options[0].set.table)
+            first, second = options
+            for op in self.question.of("op", "difference"):
+                for a in self.question.of("column") + self.question.of("ask") + self._verbs_of_columns(table.name):
+                    column = table.by_name.get(a.meant.column) if a.meant.table == table.name else None
+                    if column is None or a.mask & (first.solid | second.solid) or not (column.numeric or column.type == "DATE"):
+                        continue
+                    function = "distance"
+                    if column.type == "DATE":
+                        function = "years" if any(w.stem == "year" for w in self.question.words) else "days"
+                    meaning = Calculate(function, Names(first.set, column.name), Names(second.set, column.name))
+                    words = first.mask | second.mask | op.mask | a.mask
+                    yield self._reading(meaning, words, first.cost + second.cost, f"what is the difference in {a.phrase} between {first.said} and {second.said}", FITS)
+
+    def _ages(self) -> Iterator[Reading]:
+        """How old somebody was when something came out, or in a year."""
+        ages = self.question.of("op", "age")
+        if not ages:
+            return
+        births = [(p, c) for p in self.parts if (c := self._birth(p)) is not None]
+        for (person, birth), event in itertools.product(births[:6], self.parts[:24]):
+            table = self.domain.table(event.set.table)
+            dates = [c for c in table.columns if c.type == "DATE"]
+            if not table.is_entity or table.name == person.set.table or not dates or person.solid & event.solid:
+                continue
+            meaning = Calculate("years", Names(person.set, birth.name), Names(event.set, dates[0].name))
+            near = sum(a.mask for a in (self.question.of("column") + self.question.of("ask") + self.question.of("most")) if a.meant.table == table.name and a.meant.column == dates[0].name and not a.mask & ages[0].mask)
+            yield self._reading(meaning, person.mask | event.mask | ages[0].mask | near, person.cost + event.cost, f"how old was {person.said} when {event.said} was released", FITS + 0.2)
+
+    def _birth(self, part: Part) -> Column | None:
+        table = self.domain.table(part.set.table)
+        return next((c for c in table.columns if c.type == "DATE" and "birthday" in c.says), None) if table.is_entity else None
+
+
+def _tables(meaning: Meaning) -> frozenset[str]:
+    match meaning:
+        case Names(set=s) | Count(set=s) | Aggregate(set=s) | Exists(set=s):
+            return _set_tables(s)
+        case Which(options=options):
+            return frozenset().union(*(_set_tables(o) for o in options))
+        case Compare(first=a, second=b) | Calculate(first=a, second=b):
+            return _tables(a) | _tables(b)
+
+
+def _set_tables(s: Set) -> frozenset[str]:
+    out = {s.table}
+    for c in s.conditions:
+        if isinstance(c, To):
+            out |= _set_tables(c.set)
+        elif isinstance(c, Through):
+            out |= _set_tables(c.rows)
+    return frozenset(out)
+
+
+def _shape(grown: Set, origin: Set) -> str | None:
+    """`grown` written with a hole where `origin` stands; None if it is not grown from it."""
+    text, hole = repr(grown), repr(origin)
+    return text.replace(hole, "_") if hole in text else None
+
+
+def _all_ignored(atom: Atom, weights: list[float]) -> bool:
+    return all(w == 0 for i, w in enumerate(weights) if atom.mask >> i & 1)
+
+
+def _how_is_measured(words: list[str]) -> bool:
+    """how many, how old, how much ...: a quantity, not an explanation."""
+    after = [b for a, b in itertools.pairwise(words) if a == "how"]
+    return all(b in ("many", "much", "long", "old", "often", "tall", "far", "big", "large", "expensive", "well", "highly", "high") for b in after)

@@ -1,0 +1,47 @@
+"""What every translator gives: ranked programs for a question, each with what speaks for it."""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from .meaning import Meaning
+
+
+@dataclass(frozen=True)
+class Translation:
+    """A program and how sure the translator is of it.
+
+    `utterance` is what the program asks, in plain words. `covered` is the share of the question's words that the
+    program accounts for, `margin` how far it stands before the next different one, `similarity` the encoder's
+    cosine (None if it was not asked). `meaning` is there when the program was composed rather than generated.
+    """
+
+    program: str
+    utterance: str
+    confidence: float
+    covered: float = 1.0
+    margin: float = 1.0
+    similarity: float | None = None
+    meaning: Meaning | None = None
+    unexplained: tuple[str, ...] = ()
+    entities: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Translated:
+    """The translations of a question, best first, and the words that no name or phrase explains.
+
+    `explains` is set when the question asks for reasons, which no table holds.
+    """
+
+    translations: list[Translation]
+    unknown: tuple[str, ...] = ()
+    explains: bool = False
+    seconds: dict[str, float] = field(default_factory=dict)
+
+
+class Translator(Protocol):
+    def translate(self, question: str, *, now: dt.datetime) -> Translated:
+        """Return programs for `question`, best first; none if nothing fits. `now` is when it was asked."""

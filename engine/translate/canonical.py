@@ -1,0 +1,177 @@
+"""Programs for a question without an LLM: composed from the schema and the linked names, ranked by what they explain.
+
+After "Building a Semantic Parser Overnight" (Wang, Berant, Liang 2015): every candidate has a canonical utterance.
+Ranking is lexical first; the sentence encoder is loaded, and compares masked question and masked utterance, only when
+the lexical scores leave a doubt.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+import time
+from collections.abc import Iterable
+from typing import Protocol
+
+from kg.domain import Domain
+from kg.link import Linker, Mention
+
+from .ask import Asker, Reading
+from .base import Translated, Translation
+from .compose import Composer, Moment, Named, Question
+from .lexicon import Atom, Lexicon, Token, tokens
+from .meaning import Entity, sql
+
+KEPT = 8  # readings that become programs
+CLEAR = 1.2  # a lexical margin beyond which the encoder is not asked
+MAX_WORDS = 60
+_SIMILARITY_WEIGHT = 2.5
+
+
+class Encoder(Protocol):
+    def similarities(self, question: str, utterances: list[str]) -> list[float]:
+        """The cosine of the question with each utterance, both masked."""
+
+
+class Canonical:
+    """Translates questions of one domain. `encoder` is made when it is first needed; None ranks by words alone."""
+
+    def __init__(self, domain: Domain, linker: Linker, encoder: Encoder | None = None):
+        self.domain, self.linker, self.encoder = domain, linker, encoder
+        self.lexicon = Lexicon.of(domain)
+
+    def translate(self, question: str, *, now: dt.datetime) -> Translated:
+        started = time.perf_counter()
+        asked = self.read(question)
+        linked = time.perf_counter()
+        composer = Composer(self.lexicon, asked)
+        parts = composer.compose()
+        asker = Asker(composer, parts, now.date().isoformat())
+        readings = asker.readings()[: 4 * KEPT]
+        composed = time.perf_counter()
+        ranked = self._rank(asked, readings)
+        seconds = {"link": linked - started, "compose": composed - linked, "rank": time.perf_counter() - composed}
+        return Translated(self._translations(asked, ranked), self._unknown(asked), asker.wanted.explanation, seconds)
+
+    # -- reading the question ---------------------------------------------------------------------------------
+
+    def read(self, question: str) -> Question:
+        """Return the question taken apart."""
+        words = tokens(question)[:MAX_WORDS]
+        atoms = _longest(self.lexicon.find(words))
+        named = self._named(question, words)
+        moments = list(_moments(words, atoms))
+        numbers = [(i, float(w.text.replace(",", ""))) for i, w in enumerate(words) if w.text.replace(",", "").replace(".", "", 1).isdigit()]
+        weights = [self._weight(w, i, atoms, named) for i, w in enumerate(words)]
+        return Question(question, words, atoms, named, moments, numbers, weights)
+
+    def _weight(self, word: Token, i: int, atoms: list[Atom], named: list[Named]) -> float:
+        """How much it matters that a word is explained."""
+        if word.stem in self.lexicon.ignored or not word.text[0].isalnum():
+            return 0.0
+        if any(n.mask >> i & 1 and n.cost < 0.5 for n in named):
+            return 0.8
+        return 1.0
+
+    def _named(self, question: str, words: list[Token]) -> list[Named]:
+        out = []
+        for mention in self.linker.find(question):
+            mask = sum(1 << i for i, w in enumerate(words) if w.start < mention.end and w.end > mention.start)
+            if mask:
+                out += list(_by_table(mention, mask))
+        out.sort(key=lambda n: n.cost - 0.3 * n.mask.bit_count())
+        return out[:14]
+
+    def _unknown(self, asked: Question) -> tuple[str, ...]:
+        explained = 0
+        for a in asked.atoms:
+            explained |= a.mask
+        for n in asked.named:
+            explained |= n.mask if n.cost < 0.9 else 0
+        return tuple(w.text for i, w in enumerate(asked.words) if asked.weights[i] > 0 and not explained >> i & 1)
+
+    # -- ranking ---------------------------------------------------------------------------------------------
+
+    def _rank(self, asked: Question, readings: list[Reading]) -> list[tuple[float, Reading, float | None]]:
+        top = readings[:KEPT]
+        clear = len(top) > 1 and top[0].score - top[1].score > CLEAR or len(top) == 1
+        if self.encoder is None or clear or not top:
+            return [(r.score, r, None) for r in top]
+        masked = self._masked(asked, top[0])
+        cosines = self.encoder.similarities(masked, [r.said for r in top])
+        scored = [(r.score + _SIMILARITY_WEIGHT * c, r, c) for r, c in zip(top, cosines, strict=True)]
+        return sorted(scored, key=lambda s: -s[0])
+
+    def _masked(self, asked: Question, best: Reading) -> str:
+        """The question with the names that the best reading uses replaced by what they are."""
+        text, cut = asked.text, len(asked.text)
+        used = [n for n in asked.named if n.mask & best.mask == n.mask and n.cost < 0.9]
+        for n in sorted(used, key=lambda n: -n.mask.bit_length()):
+            first, last = (n.mask & -n.mask).bit_length() - 1, n.mask.bit_length() - 1
+            start, end = asked.words[first].start, asked.words[last].end
+            if end <= cut:
+                noun = self.domain.table(n.table).says[0]
+                text, cut = f"{text[:start]}the {noun}{text[end:]}", start
+        return text
+
+    def _translations(self, asked: Question, ranked: list[tuple[float, Reading, float | None]]) -> list[Translation]:
+        if not ranked:
+            return []
+        total = sum(math.exp(min(s - ranked[0][0], 0.0)) for s, _, _ in ranked)
+        out = []
+        for i, (score, reading, cosine) in enumerate(ranked):
+            share = math.exp(min(score - ranked[0][0], 0.0)) / total
+            margin = score - ranked[i + 1][0] if i + 1 < len(ranked) else score
+            left = tuple(w.text for k, w in enumerate(asked.words) if asked.weights[k] > 0 and not reading.mask >> k & 1)
+            out.append(
+                Translation(
+                    program=sql(reading.meaning, self.domain),
+                    utterance=reading.said,
+                    confidence=share * max(reading.covered, 0.0) ** 1.5,
+                    covered=reading.covered,
+                    margin=margin,
+                    similarity=cosine,
+                    meaning=reading.meaning,
+                    unexplained=left,
+                )
+            )
+        return out
+
+
+def _longest(atoms: list[Atom]) -> list[Atom]:
+    """Drop what stands inside a longer phrase: "best" in "best actor", "director" in "director of photography"."""
+    spans = {a.mask for a in atoms if a.meant.kind in ("value", "most", "column", "role", "op") and a.mask.bit_count() == a.last - a.first + 1}
+    return [a for a in atoms if a.meant.kind in ("table", "wh", "ask") or not any(a.mask != s and a.mask & s == a.mask for s in spans)]
+
+
+def _by_table(mention: Mention, mask: int) -> Iterable[Named]:
+    for table in dict.fromkeys(c.table for c in mention.candidates):
+        found = mention.of(table)
+        best = found[0]
+        same = tuple(c for c in found if c.text.lower() == best.text.lower())
+        namesakes = tuple(Entity(c.key, c.text, len(same) > 1) for c in same)
+        yield Named(table, mask, namesakes[0], namesakes, 2.5 * (1.0 - best.score))
+
+
+def _moments(words: list[Token], atoms: list[Atom]) -> Iterable[Moment]:
+    """Years and decades with the word before them that makes them a range."""
+    years = [(i, int(w.text)) for i, w in enumerate(words) if w.text.isdigit() and len(w.text) == 4 and 1850 <= int(w.text) <= 2100]
+    inclusive = [a for a in atoms if a.meant.kind == "op" and a.meant.name == "inclusive"]
+    for k, (i, year) in enumerate(years):
+        bit = 1 << i
+        yield Moment(bit, "=", (year,))
+        for a in atoms:
+            if a.meant.kind != "op" or a.last != i - 1:
+                continue
+            included = any(b.mask == a.mask for b in inclusive)
+            if a.meant.name == "after":
+                yield Moment(bit | a.mask, ">=" if included else ">", (year,))
+            elif a.meant.name == "before":
+                yield Moment(bit | a.mask, "<=" if included else "<", (year,))
+            elif a.meant.name == "between" and k + 1 < len(years):
+                j, other = years[k + 1]
+                yield Moment(bit | a.mask | 1 << j, "between", (year, other))
+    for i, w in enumerate(words):
+        if len(w.text) in (3, 5) and w.text.endswith("s") and w.text[:-1].isdigit():
+            start = int(w.text[:-1]) + (1900 if len(w.text) == 3 else 0)
+            yield Moment(1 << i, "between", (start, start + 9))

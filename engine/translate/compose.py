@@ -1,0 +1,437 @@
+"""Sets of rows composed from what the question names: entities, roles, values, years, superlatives.
+
+A floating parser (Pasupat and Liang 2015): pieces may combine in any order, whatever their order in the question;
+each says which words it explains, and pieces that no word asked for cost something. A beam keeps the sets that
+explain most. What is then asked of a set is `engine.translate.ask`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+from kg.domain import Column, Domain, Role, Table
+
+from .lexicon import Atom, Lexicon, Token
+from .meaning import Condition, Entity, Is, Set, Through, To, Top, Where
+
+BEAM, ROUNDS = 48, 4
+# What a piece costs that no word of the question asks for, and what every further join costs.
+UNSAID_ROLE, UNSAID_ROWS, JOIN = 1.3, 0.8, 0.2
+FREE_TEXT = 0.5
+
+
+@dataclass(frozen=True)
+class Named:
+    """A span of the question linked to rows of one table: the best one, and its namesakes."""
+
+    table: str
+    mask: int
+    best: Entity
+    namesakes: tuple[Entity, ...]
+    cost: float
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A year or a date in the question: `op` and values for a year column, and the words it explains."""
+
+    mask: int
+    op: str
+    values: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Part:
+    """A set, the words it explains, those of its names and values (which no other part may use), its cost."""
+
+    set: Set
+    mask: int
+    solid: int
+    cost: float
+    said: str
+
+    def with_(self, *conditions: Condition, atom: Atom | None = None, mask: int = 0, solid: int = 0, cost: float = 0.0, said: str = "") -> Part:
+        used = mask | (atom.mask if atom else 0)
+        return Part(self.set.also(*conditions), self.mask | used, self.solid | solid, self.cost + cost, f"{self.said} {said}".strip())
+
+
+@dataclass
+class Question:
+    """A question taken apart: its words, what the lexicon and the linker found, and how much each word matters."""
+
+    text: str
+    words: list[Token]
+    atoms: list[Atom]
+    named: list[Named]
+    moments: list[Moment]
+    numbers: list[tuple[int, float]]  # (position, value)
+    weights: list[float]
+
+    def of(self, kind: str, name: str = "") -> list[Atom]:
+        return [a for a in self._kinds.get(kind, ()) if not name or a.meant.name == name]
+
+    @cached_property
+    def _kinds(self) -> dict[str, list[Atom]]:
+        kinds: dict[str, list[Atom]] = {}
+        for a in self.atoms:
+            kinds.setdefault(a.meant.kind, []).append(a)
+        return kinds
+
+    def weight(self, mask: int) -> float:
+        return sum(w for i, w in enumerate(self.weights) if mask >> i & 1)
+
+    @cached_property
+    def total(self) -> float:
+        return sum(self.weights)
+
+
+@dataclass
+class Composer:
+    """Composes the sets that a question may speak of, best first."""
+
+    lexicon: Lexicon
+    question: Question
+    pool: dict[Set, Part] = field(default_factory=dict)
+
+    @property
+    def domain(self) -> Domain:
+        return self.lexicon.domain
+
+    def compose(self) -> list[Part]:
+        frontier = self._keep([*self._entities(), *self._bare_rows()])
+        for _ in range(ROUNDS):
+            grown = [new for part in frontier for new in self._grow(part)]
+            grown += list(self._merge(frontier))
+            frontier = self._keep(grown)
+            if not frontier:
+                break
+        return sorted(self.pool.values(), key=self.promise, reverse=True)
+
+    def promise(self, part: Part) -> float:
+        return self.question.weight(part.mask) - part.cost
+
+    def _keep(self, parts: list[Part]) -> list[Part]:
+        """Add the best of `parts` that are new to the pool; return them."""
+        fresh: dict[Set, Part] = {}
+        for p in parts:
+            for known in (self.pool.get(p.set), fresh.get(p.set)):
+                if known is not None and self.promise(known) >= self.promise(p):
+                    break
+            else:
+                fresh[p.set] = p
+        best = sorted(fresh.values(), key=self.promise, reverse=True)[:BEAM]
+        self.pool.update((p.set, p) for p in best)
+        return best
+
+    # -- where sets begin ----------------------------------------------------------------------------------------
+
+    def _entities(self) -> Iterator[Part]:
+        for n in self.question.named:
+            yield Part(Set(n.table, (Is((n.best,)),)), n.mask, n.mask, n.cost, f"the {self._noun(n.table)}")
+            if len(n.namesakes) > 1:
+                table = self.domain.table(n.table)
+                for moment in self.question.moments:
+                    column = _year_column(table)
+                    if column is not None and not moment.mask & n.mask:
+                        where = Where(column.name, moment.op, moment.values)
+                        both = n.mask | moment.mask
+                        yield Part(Set(n.table, (Is(n.namesakes), where)), both, both, n.cost, f"the {self._noun(n.table)} of that year")
+
+    def _bare_rows(self) -> Iterator[Part]:
+        """Rows of detail tables named by their values ("best picture"), or just by their own name ("oscars")."""
+        for table in self.domain.tables:
+            if table.is_entity or table.roles or not table.says:
+                continue
+            values = [a for a in self.question.of("value") if a.meant.table == table.name]
+            names = [a for a in self.question.of("table") if a.meant.table == table.name]
+            if not values and not names:
+                continue
+            mask = names[0].mask if names else 0
+            start = Part(Set(table.name), mask, 0, 0.0 if names else UNSAID_ROWS, self._noun(table.name))
+            parts = [start] if names else []
+            for a in values:
+                parts += [p for base in [start, *parts] if (p := self._with_value(base, a, table)) is not None]
+            parts = list({p.set: p for p in parts}.values())[:24]
+            yield from (self._assumed(p, table) for p in parts)
+
+    def _with_value(self, part: Part, atom: Atom, table: Table) -> Part | None:
+        column = atom.meant.column
+        if any(isinstance(c, Where) and c.column == column for c in part.set.conditions):
+            return None
+        if not atom.meant.values:  # "nominated": any value will do, said on purpose
+            return replace(part, mask=part.mask | atom.mask, set=part.set.also(Where(column, "any", ())), said=f"{part.said} {atom.phrase}")
+        if part.solid & atom.mask:
+            return None
+        solid = atom.mask if table.column(column).type != "BOOLEAN" else 0
+        # a phrase of several words ("best picture", "visual effects") speaks for its table by itself
+        clear = solid and solid.bit_count() > 1
+        return part.with_(_is_value(atom), atom=atom, solid=solid, cost=-min(part.cost, UNSAID_ROWS) if clear else 0.0, said=atom.phrase)
+
+    def _assumed(self, part: Part, table: Table) -> Part:
+        """What holds when the question says nothing of it, and no trace of columns where anything goes."""
+        spoken = {c.column for c in part.set.conditions if isinstance(c, Where)}
+        kept = tuple(c for c in part.set.conditions if not (isinstance(c, Where) and c.op == "any"))
+        extra = tuple(Where(c, "=", (v,)) for c, v in table.assume if c not in spoken)
+        return replace(part, set=replace(part.set, conditions=kept + extra))
+
+    # -- how sets grow -------------------------------------------------------------------------------------------
+
+    def _grow(self, part: Part) -> Iterator[Part]:
+        table = self.domain.table(part.set.table)
+        if table.is_entity:
+            yield from self._over_roles(part, table)
+            yield from self._into_rows(part, table)
+            if not part.set.is_entity:
+                yield from self._own_values(part, table)
+                yield from self._tops(part, table)
+                yield from self._free_texts(part)
+        else:
+            yield from self._out_of_rows(part, table)
+        if not part.set.is_entity:
+            yield from self._moments(part, table)
+
+    def _over_roles(self, part: Part, table: Table) -> Iterator[Part]:
+        """The people who directed it; the films they acted in."""
+        for detail in self.domain.tables:
+            if not detail.roles or not {table.name} & {t for r in detail.roles for t in (r.of, r.to)}:
+                continue
+            for roles, mask, phrase, cost in self._role_atoms(detail, part):
+                role = roles[0]
+                for near, far in ((role.of, role.to), (role.to, role.of)):
+                    if near != table.name:
+                        continue
+                    rows = Set(detail.name, (*_fixed(roles), To(part.set)))
+                    backward = near == role.to
+                    noun = self._noun(far)
+                    said = f"{noun} {phrase} {part.said}" if not backward else f"{noun} that {part.said} {phrase}"
+                    new = Part(Set(far, (Through(rows),)), part.mask | mask, part.solid, part.cost + cost + JOIN, said)
+                    yield new
+                    for a in self.question.of("value"):
+                        if a.meant.table == detail.name and not a.mask & part.solid:
+                            said_more = Set(far, (Through(rows.also(_is_value(a))),))
+                            # "actress" says both the role and the value
+                            yield replace(new, set=said_more, mask=new.mask | a.mask, cost=part.cost + min(cost, 0.2) + JOIN, said=f"{said} {a.phrase}")
+
+    def _role_atoms(self, detail: Table, part: Part) -> Iterator[tuple[list[Role], int, str, float]]:
+        """(roles that share a phrase, the words, the phrase, cost), and the unsaid default."""
+        spans: dict[int, list[Atom]] = {}
+        for a in self.question.of("role"):
+            if a.meant.table == detail.name and not a.mask & part.mask:
+                spans.setdefault(a.mask, []).append(a)
+        for mask, atoms in spans.items():
+            roles = [detail.roles[i] for i in dict.fromkeys(a.meant.role for a in atoms)]
+            distance = min(_distance(mask, part.solid), 10)
+            yield roles, mask, atoms[0].phrase, 0.02 * distance
+            if len(roles) > 1:
+                for r in roles:
+                    yield [r], mask, atoms[0].phrase, 0.02 * distance + 0.3
+        first = detail.roles[0]
+        yield [first], 0, first.verb[0] if first.verb else first.noun[0], UNSAID_ROLE
+
+    def _into_rows(self, part: Part, table: Table) -> Iterator[Part]:
+        """The awards of a film; a film with awards of a kind."""
+        for rows in self._detail_rows():
+            detail = self.domain.table(rows.set.table)
+            if not _links_to(detail, table.name) or rows.solid & part.solid:
+                continue
+            if any(isinstance(c, To) and c.set.table == table.name for c in rows.set.conditions):
+                continue
+            if rows.mask & part.mask:
+                continue
+            mask, solid, cost = part.mask | rows.mask, part.solid | rows.solid, part.cost + rows.cost + JOIN
+            anchored = replace(rows.set, conditions=(*rows.set.conditions, To(part.set)))
+            yield Part(anchored, mask, solid, cost, f"{rows.said} of {part.said}")
+            if not any(isinstance(c, To) for c in rows.set.conditions) and not _has_through(part.set, detail.name):
+                yield Part(part.set.also(Through(rows.set)), mask, solid, cost, f"{part.said} with {rows.said}")
+
+    def _detail_rows(self) -> list[Part]:
+        return [p for p in list(self.pool.values()) if not self.domain.table(p.set.table).is_entity and not self.domain.table(p.set.table).roles]
+
+    def _out_of_rows(self, part: Part, table: Table) -> Iterator[Part]:
+        """The film that won; the person who was nominated."""
+        bound = {c.set.table for c in part.set.conditions if isinstance(c, To)}
+        for target in dict.fromkeys(c.links.table for c in table.columns if c.links):
+            if target in bound:
+                continue
+            asked = [a for a in self.question.of("table") + self.question.of("wh") if a.meant.table == target]
+            new = Part(Set(target, (Through(part.set),)), part.mask, part.solid, part.cost + JOIN + (0 if asked else UNSAID_ROWS / 2), f"{self._noun(target)} with {part.said}")
+            yield new
+
+    def _own_values(self, part: Part, table: Table) -> Iterator[Part]:
+        for a in self.question.of("value"):
+            if a.meant.table == table.name and not a.mask & part.solid and not _has_where(part.set, a.meant.column):
+                yield part.with_(_is_value(a), atom=a, solid=a.mask, said=a.phrase)
+
+    def _moments(self, part: Part, table: Table) -> Iterator[Part]:
+        column = _year_column(table)
+        if column is None or part.set.top is not None or _has_where(part.set, column.name):
+            return
+        for m in self.question.moments:
+            if not m.mask & part.solid:
+                # "released in 2014", "came out in": the date's own words belong to the condition
+                near = [a for a in self.question.of("column") + self.question.of("most") + self.question.of("ask")
+                        if a.meant.table == table.name and a.meant.column in (column.name, column.year_of) and _distance(a.mask, m.mask) <= 3]
+                mask = m.mask | (near[0].mask if near else 0)
+                yield part.with_(Where(column.name, m.op, m.values), mask=mask, solid=m.mask, said="of that year")
+
+    def _tops(self, part: Part, table: Table) -> Iterator[Part]:
+        if part.set.top is not None:
+            return
+        for column, descending, mask, phrase in self.superlatives(table):
+            if not mask & part.solid:
+                n, skip, extra = self._how_many(mask, part)
+                top = Top(column.name, descending, n, skip)
+                yield Part(replace(part.set, top=top), part.mask | mask | extra, part.solid, part.cost + 0.02 * _distance(mask, part.mask), f"{phrase} {part.said}")
+        for c in part.set.conditions:
+            if isinstance(c, Through) and self.domain.table(c.rows.table).roles:
+                for column, descending, mask, phrase in self.superlatives(self.domain.table(c.rows.table), generic=False):
+                    if not mask & part.solid:
+                        top = Top(column.name, descending, via=c.rows.table)
+                        # "the lead" is a role said by its superlative
+                        refund = min(part.cost, UNSAID_ROLE) if part.cost >= UNSAID_ROLE else 0.0
+                        yield Part(replace(part.set, top=top), part.mask | mask, part.solid, part.cost - refund, f"{phrase} {part.said}")
+
+    def superlatives(self, table: Table, *, generic: bool = True) -> Iterator[tuple[Column, bool, int, str]]:
+        """(column, descending, words, phrase) for every superlative of `table` in the question."""
+        for a in self.question.of("most"):
+            if a.meant.table == table.name:
+                yield table.column(a.meant.column), a.meant.flag, a.mask, a.phrase
+        if not generic:
+            return
+        for name, descending in (("highest", True), ("lowest", False), ("higher", True), ("lower", False)):
+            for op in self.question.of("op", name):
+                for a in self.question.of("column") + self.question.of("ask"):
+                    column = table.by_name.get(a.meant.column) if a.meant.table == table.name else None
+                    if column is not None and (column.numeric or column.type == "DATE") and _distance(op.mask, a.mask) <= 3 and not op.mask & a.mask:
+                        yield column, descending, op.mask | a.mask, f"{op.phrase} {a.phrase}"
+
+    def _how_many(self, mask: int, part: Part) -> tuple[int, int, int]:
+        """(n, skip, words) of "top 3", "three latest", "second highest"."""
+        first = (mask & -mask).bit_length() - 1
+        generic = self.lexicon.generic
+        for i in range(max(0, first - 2), min(len(self.question.words), first + 3)):
+            bit, word = 1 << i, self.question.words[i].text
+            if bit & part.solid:
+                continue
+            if not bit & mask and 1 < generic["ordinals"].get(word, 0) and i <= first:
+                return 1, generic["ordinals"][word] - 1, bit
+            number = generic["numbers"].get(word) or (int(word) if word.isdigit() and int(word) <= 50 else 0)
+            if number > 1:
+                return number, 0, bit
+        return 1, 0, 0
+
+    def _free_texts(self, part: Part) -> Iterator[Part]:
+        """Words nobody else explains, read as the text of a column that is matched by its contents (a character)."""
+        for i, c in enumerate(part.set.conditions):
+            if not isinstance(c, Through):
+                continue
+            detail = self.domain.table(c.rows.table)
+            if not detail.roles:
+                continue
+            anchored = any(isinstance(t, To) for t in c.rows.conditions)
+            for column in detail.columns:
+                if column.match != "contains" or not column.says or not anchored or _has_where(c.rows, column.name):
+                    continue
+                for first, last in self._leftover(part.mask):
+                    mask = sum(1 << k for k in range(first, last + 1))
+                    text = self.question.text[self.question.words[first].start : self.question.words[last].end]
+                    rows = c.rows.also(Where(column.name, "=", (text,)))
+                    conditions = (*part.set.conditions[:i], Through(rows), *part.set.conditions[i + 1 :])
+                    yield Part(replace(part.set, conditions=conditions), part.mask | mask, part.solid | mask, part.cost + FREE_TEXT, f"{part.said} as that {column.name}")
+
+    def _leftover(self, mask: int) -> Iterator[tuple[int, int]]:
+        """Runs of up to four words that carry weight and are not explained."""
+        run: list[int] = []
+        weights = self.question.weights
+        for i in range(len(weights) + 1):
+            free = i < len(weights) and not mask >> i & 1 and weights[i] > 0 and not self._is_grammar(i)
+            if free:
+                run.append(i)
+            elif run:
+                if len(run) <= 4:
+                    yield run[0], run[-1]
+                run = []
+
+    def _is_grammar(self, i: int) -> bool:
+        """Whether a word belongs to a role, a table, an operation or a sure name, or is a number: no text."""
+        bit = 1 << i
+        if self.question.words[i].text[0].isdigit() or any(n.mask & bit and n.cost < 0.3 and n.mask.bit_count() > 1 for n in self.question.named):
+            return True
+        return any(a.mask >> i & 1 for kind in ("role", "table", "wh", "op", "column", "ask") for a in self.question.of(kind))
+
+    def _merge(self, frontier: list[Part]) -> Iterator[Part]:
+        """Both at once: the films of two people, the film of that name by that director."""
+        pool = [p for p in self.pool.values() if p.set.top is None and self.domain.table(p.set.table).is_entity]
+        for a in frontier:
+            if a.set.top is not None or a.set.is_entity:
+                continue
+            for b in pool:
+                if b.set.table != a.set.table or a.solid & b.solid or b.set == a.set:
+                    continue
+                first, second = (b, a) if b.set.is_entity else (a, b)
+                if not b.set.is_entity and repr(a.set) > repr(b.set):
+                    continue  # the other order of the same pair
+                conditions = first.set.conditions + tuple(c for c in second.set.conditions if c not in first.set.conditions)
+                if len(conditions) > 4 or sum(isinstance(c, Is) for c in conditions) > 1:
+                    continue
+                if a.mask & b.mask and not _alike(a.set, b.set):
+                    continue
+                yield Part(Set(a.set.table, conditions), a.mask | b.mask, a.solid | b.solid, a.cost + b.cost, f"{first.said} and {second.said}")
+
+    def _noun(self, table: str) -> str:
+        t = self.domain.table(table)
+        return t.says[0] if t.says else t.name
+
+
+def _is_value(atom: Atom) -> Where:
+    values = atom.meant.values
+    return Where(atom.meant.column, "=" if len(values) == 1 else "in", values)
+
+
+def _fixed(roles: list[Role]) -> tuple[Where, ...]:
+    """The columns that roles fix; several roles in one phrase fix a column to any of their values."""
+    values: dict[str, list[Any]] = {}
+    for role in roles:
+        for column, value in role.where:
+            values.setdefault(column, []).append(value)
+    return tuple(Where(c, "=" if len(v) == 1 else "in", tuple(v)) for c, v in values.items())
+
+
+def _year_column(table: Table) -> Column | None:
+    """The column that a bare year speaks of."""
+    return next((c for c in table.columns if c.numeric and (c.year_of or "year" in c.says)), None)
+
+
+def _links_to(detail: Table, table: str) -> bool:
+    return any(c.links and c.links.table == table for c in detail.columns)
+
+
+def _has_where(rows: Set, column: str) -> bool:
+    return any(isinstance(c, Where) and c.column == column for c in rows.conditions)
+
+
+def _has_through(rows: Set, detail: str) -> bool:
+    return any(isinstance(c, Through) and c.rows.table == detail for c in rows.conditions)
+
+
+def _alike(a: Set, b: Set) -> bool:
+    """Whether both hang on the same role, as in "with X and Y": one phrase may then serve both."""
+    if len(a.conditions) != 1 or len(b.conditions) != 1:
+        return False
+    first, second = a.conditions[0], b.conditions[0]
+    if not isinstance(first, Through) or not isinstance(second, Through) or first.rows.table != second.rows.table:
+        return False
+    fixed = [[c for c in rows.conditions if isinstance(c, Where)] for rows in (first.rows, second.rows)]
+    return fixed[0] == fixed[1]
+
+
+def _distance(a: int, b: int) -> int:
+    """Words between two spans (0: they touch or overlap, or one is empty)."""
+    if not a or not b or a & b:
+        return 0
+    low_a, high_a = (a & -a).bit_length(), a.bit_length()
+    low_b, high_b = (b & -b).bit_length(), b.bit_length()
+    return max(0, max(low_a, low_b) - min(high_a, high_b) - 1)

@@ -1,0 +1,192 @@
+"""The words of a domain: every phrase of its YAML file and of `sql_templates/`, and where a question uses them.
+
+Words are compared by their stems (Snowball), so one entry serves "director", "directed" and "directs". A phrase may
+have a gap ("when ... released"). What is found are *atoms*: a span of the question and what it may mean. Atoms may
+overlap; composing decides.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import snowballstemmer
+import yaml
+
+from kg.domain import Domain
+
+TEMPLATES = Path(__file__).resolve().parents[2] / "sql_templates"
+_WORD = re.compile(r"\d+(?:[.,]\d+)*(?:st|nd|rd|th)?(?![^\W\d_])|[^\W_]+(?:['’](?!s\b)[^\W_]+)*|['’]s\b|[$%€£]")
+_GAP = 14  # words a gap may span
+_stemmer = snowballstemmer.stemmer("english")
+
+
+@dataclass(frozen=True)
+class Token:
+    """A word of the question with its offsets; `stem` is what phrases are compared by."""
+
+    text: str
+    stem: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Meant:
+    """What a phrase means: `kind` says how to read the rest.
+
+    column, ask: asks for `table.column`. most: orders by it (`flag`: descending). value: `table.column` is one of
+    `values` (none: any). role: the `role`-th role of `table`, `form` noun, verb or back. table: rows of it.
+    wh: a question word that asks for rows of it. op: an operation of generic.yaml, its `name`.
+    """
+
+    kind: str
+    table: str = ""
+    column: str = ""
+    name: str = ""
+    flag: bool = False
+    values: tuple[Any, ...] = ()
+    role: int = -1
+
+
+@dataclass(frozen=True)
+class Atom:
+    """A span of the question (token positions as bits of `mask`) and one thing it may mean."""
+
+    mask: int
+    first: int
+    last: int
+    phrase: str
+    meant: Meant
+
+
+@dataclass(frozen=True)
+class _Entry:
+    parts: tuple[tuple[str, ...], ...]
+    phrase: str
+    meant: Meant
+
+
+@dataclass
+class Lexicon:
+    """All phrases of one domain, by the stem they begin with."""
+
+    domain: Domain
+    generic: dict[str, Any]
+    _by_stem: dict[str, list[_Entry]] = field(default_factory=dict)
+    ignored: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, domain: Domain) -> Lexicon:
+        generic = _generic()
+        lexicon = cls(domain, generic, ignored=frozenset(stem(w) for w in re.findall(r"[\w']+", generic["ignored"])))
+        for meant, phrase in _phrases(domain, generic):
+            lexicon._add(phrase, meant)
+        return lexicon
+
+    def _add(self, phrase: str, meant: Meant) -> None:
+        parts = tuple(tuple(t.stem for t in tokens(part)) for part in phrase.split("..."))
+        if all(parts):
+            self._by_stem.setdefault(parts[0][0], []).append(_Entry(parts, phrase, meant))
+
+    def find(self, words: list[Token]) -> list[Atom]:
+        """Return every phrase found in `words`."""
+        stems = [w.stem for w in words]
+        found: dict[tuple[int, Meant], Atom] = {}
+        for i, s in enumerate(stems):
+            for entry in self._by_stem.get(s, ()):
+                positions = _match(entry.parts, stems, i)
+                if positions:
+                    mask = sum(1 << p for p in positions)
+                    found.setdefault((mask, entry.meant), Atom(mask, positions[0], positions[-1], entry.phrase, entry.meant))
+        return list(found.values())
+
+    @property
+    def common(self) -> frozenset[str]:
+        """Words that are part of the domain's or the language's own vocabulary: weak evidence of a name."""
+        schema = {w for entries in self._by_stem.values() for e in entries for w in re.findall(r"\w+", e.phrase.lower())}
+        return frozenset(schema | set(re.findall(r"[\w']+", self.generic["ignored"])))
+
+
+def tokens(text: str) -> list[Token]:
+    """The words of `text`, lower case.
+
+    >>> [t.text for t in tokens("Soderbergh's top-10 film, for $1,000?")]
+    ['soderbergh', "'s", 'top', '10', 'film', 'for', '$', '1,000']
+    """
+    return [Token(m[0].lower().replace("’", "'"), stem(m[0]), m.start(), m.end()) for m in _WORD.finditer(text)]
+
+
+@lru_cache(maxsize=20_000)
+def stem(word: str) -> str:
+    word = word.lower().replace("’", "'")
+    word = _forms().get(word, word)
+    return str(_stemmer.stemWord(word))
+
+
+@lru_cache(maxsize=1)
+def _generic() -> dict[str, Any]:
+    loaded: dict[str, Any] = yaml.safe_load((TEMPLATES / "generic.yaml").read_text(encoding="utf-8"))
+    return loaded
+
+
+@lru_cache(maxsize=1)
+def _forms() -> dict[str, str]:
+    return {form: base for base, forms in _generic()["forms"].items() for form in forms}
+
+
+def _match(parts: tuple[tuple[str, ...], ...], stems: list[str], i: int) -> list[int]:
+    """The positions of a phrase that begins at `i`, empty if it is not there."""
+    positions: list[int] = []
+    at = i
+    for k, part in enumerate(parts):
+        limit = at if k == 0 else min(at + _GAP, len(stems) - len(part))
+        while at <= limit and tuple(stems[at : at + len(part)]) != part:
+            at += 1
+        if at > limit or at + len(part) > len(stems):
+            return []
+        positions += range(at, at + len(part))
+        at += len(part)
+    return positions
+
+
+_OPERATIONS = ("count", "list", "sum", "average", "highest", "lowest", "higher", "lower", "both", "difference", "difference_lower",
+               "ratio", "percent", "age", "or", "other", "after", "before", "above", "below", "between", "inclusive")
+
+
+def _phrases(domain: Domain, generic: dict[str, Any]) -> Iterator[tuple[Meant, str]]:
+    for name in _OPERATIONS:
+        for phrase in generic[name]:
+            yield Meant("op", name=name), phrase
+    for table in domain.tables:
+        for phrase in table.says:
+            yield Meant("table", table.name), phrase
+        for phrase in table.asks:
+            yield Meant("wh", table.name), phrase
+        for i, role in enumerate(table.roles):
+            for form in ("noun", "verb", "back"):
+                for phrase in getattr(role, form):
+                    yield Meant("role", table.name, name=form, role=i), phrase
+        for column in table.columns:
+            for phrase in column.says:
+                yield Meant("column", table.name, column.name), phrase
+            for phrase in column.asks:
+                yield Meant("ask", table.name, column.name), phrase
+            for flag, phrases in ((True, column.most), (False, column.least)):
+                for phrase in phrases:
+                    yield Meant("most", table.name, column.name, flag=flag), phrase
+            yield from _value_phrases(table.name, column.name, column.values)
+
+
+def _value_phrases(table: str, column: str, values: Any) -> Iterator[tuple[Meant, str]]:
+    """A phrase that several stored values share means any of them: categories change their names over the years."""
+    by_phrase: dict[str, list[Any]] = {}
+    for value in values:
+        for phrase in value.says:
+            by_phrase.setdefault(phrase, []).append(value.value)
+    for phrase, stored in by_phrase.items():
+        yield Meant("value", table, column, values=tuple(v for v in stored if v is not None)), phrase

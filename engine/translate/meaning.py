@@ -1,0 +1,388 @@
+"""What a question means, before it is a program: sets of rows with conditions, and what is asked of them.
+
+A meaning knows its domain's tables but no wording. `sql` turns it into the program; `kg` then checks and plans that
+like any other. The sets are the unary half of lambda DCS (Liang 2013): conditions, joins in both directions,
+intersection, superlatives; the asks are its aggregates and comparisons.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from kg.domain import Column, Domain, Table
+
+
+@dataclass(frozen=True)
+class Entity:
+    """One row that a name in the question was linked to; `shared` when other rows have the same name."""
+
+    key: Any
+    text: str
+    shared: bool = False
+
+
+@dataclass(frozen=True)
+class Is:
+    """The row is one of these."""
+
+    entities: tuple[Entity, ...]
+
+
+@dataclass(frozen=True)
+class Where:
+    """A condition on a column of the set's own table. `op` is a SQL operator, or in, between."""
+
+    column: str
+    op: str
+    values: tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class To:
+    """The row links to a row of `set` (the set's table is the detail table)."""
+
+    set: Set
+
+
+@dataclass(frozen=True)
+class Through:
+    """A row of `rows`, a detail table, links to this row."""
+
+    rows: Set
+
+
+Condition = Is | Where | To | Through
+
+
+@dataclass(frozen=True)
+class Top:
+    """The first `n` after `skip` by a column of the set's table, or of the detail table `via`."""
+
+    column: str
+    descending: bool
+    n: int = 1
+    skip: int = 0
+    via: str = ""
+
+
+@dataclass(frozen=True)
+class Set:
+    """Rows of `table` that meet all conditions; of these, perhaps, the `top`."""
+
+    table: str
+    conditions: tuple[Condition, ...] = ()
+    top: Top | None = None
+
+    def also(self, *more: Condition) -> Set:
+        return replace(self, conditions=self.conditions + more)
+
+    @property
+    def entities(self) -> tuple[Entity, ...]:
+        return next((c.entities for c in self.conditions if isinstance(c, Is)), ())
+
+    @property
+    def is_entity(self) -> bool:
+        """Whether this is just something that was named (perhaps with a year to tell it from its namesakes)."""
+        return bool(self.entities) and all(isinstance(c, (Is, Where)) for c in self.conditions)
+
+
+# -- what is asked ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Names:
+    """The names of the rows (their label), or of a detail row the value of `column`."""
+
+    set: Set
+    column: str = ""
+
+
+@dataclass(frozen=True)
+class Count:
+    set: Set
+
+
+@dataclass(frozen=True)
+class Aggregate:
+    function: str
+    set: Set
+    column: str
+
+
+@dataclass(frozen=True)
+class Exists:
+    set: Set
+
+
+@dataclass(frozen=True)
+class Which:
+    """Of the options, the one with the most (or least) of `column`, or of a count of sets if column is empty."""
+
+    options: tuple[Set, ...]
+    names: tuple[str, ...]
+    column: str
+    descending: bool
+
+
+@dataclass(frozen=True)
+class Compare:
+    """Whether the first value is greater than (or less than) the second."""
+
+    first: Value
+    second: Value
+    greater: bool
+
+
+@dataclass(frozen=True)
+class Calculate:
+    """A number made of two values: difference, ratio, percent, years or days between.
+
+    `sign` is 1 or -1 where the question takes for granted which is larger, else 0.
+    """
+
+    function: str
+    first: Value
+    second: Value
+    sign: int = 0
+
+
+Value = Names | Count
+Meaning = Names | Count | Aggregate | Exists | Which | Compare | Calculate
+
+
+# -- to SQL ----------------------------------------------------------------------------------------------------------
+
+
+def sql(meaning: Meaning, domain: Domain) -> str:
+    """Return the program of `meaning`."""
+    match meaning:
+        case Names(set=rows, column=column):
+            return _names(rows, column, domain)
+        case Count(set=rows):
+            return _count(rows, domain)
+        case Aggregate(function=function, set=rows, column=column):
+            q = _Query(domain)
+            alias = q.add(rows)
+            return q.select(f"{function}({_q(alias)}.{_q(column)})")
+        case Exists(set=rows):
+            q = _Query(domain)
+            alias = q.add(replace(rows, top=None))
+            return q.select(f"count(DISTINCT {_q(alias)}.{_q(domain.table(rows.table).key[0])}) > 0")
+        case Which():
+            return _which(meaning, domain)
+        case Compare(first=first, second=second, greater=greater):
+            return f"SELECT ({sql(first, domain)}) {'>' if greater else '<'} ({sql(second, domain)}) AS answer"
+        case Calculate(function=function, first=first, second=second):
+            a, b = _scalar(first, domain), _scalar(second, domain)
+            return f"SELECT {_FUNCTIONS[function].format(a=a, b=b)} AS answer"
+
+
+def _scalar(value: Value, domain: Domain) -> str:
+    """A value as a scalar subquery, or the literal it is."""
+    if isinstance(value, Names) and value.set.table == "":
+        return _literal(value.column)
+    return f"({sql(value, domain)})"
+
+
+def moment(date: str) -> Names:
+    """A date given by the question itself, where a value is needed."""
+    return Names(Set(""), date)
+
+
+_FUNCTIONS = {
+    "difference": "{a} - {b}",
+    "distance": "abs({a} - {b})",
+    "ratio": "{a} / {b}",
+    "percent": "percent({a}, {b})",
+    "years": "years_between({a}, {b})",
+    "days": "days_between({a}, {b})",
+}
+
+
+def _names(rows: Set, column: str, domain: Domain) -> str:
+    q = _Query(domain)
+    table = domain.table(rows.table)
+    copied = None if column and column != table.label else _copied_label(rows, domain)
+    if copied is not None:
+        # "who directed it" needs the credit's name, not the person: one table and often one call less
+        through, label = copied
+        alias = q.add(through)
+        if rows.top is not None:
+            q.order(alias, rows.top)
+        return q.select(f"{_q(alias)}.{_q(label)}", distinct=True)
+    alias = q.add(rows)
+    shown = column or table.label or table.columns[0].name
+    return q.select(f"{_q(alias)}.{_q(shown)}", distinct=True)
+
+
+def _copied_label(rows: Set, domain: Domain) -> tuple[Set, str] | None:
+    """For a set known only through one detail table that also holds its label: that table's rows, and the column."""
+    if len(rows.conditions) != 1 or not isinstance(through := rows.conditions[0], Through):
+        return None
+    if rows.top is not None and rows.top.via != through.rows.table:
+        return None
+    table = domain.table(rows.table)
+    for column in domain.table(through.rows.table).columns:
+        if column.links and (column.links.table, column.links.column) == (table.name, table.label):
+            return through.rows, column.name
+    return None
+
+
+def _count(rows: Set, domain: Domain) -> str:
+    q = _Query(domain)
+    alias = q.add(rows)
+    table = domain.table(rows.table)
+    if not table.is_entity:
+        return q.select("count(*)")
+    return q.select(f"count(DISTINCT {_q(alias)}.{_q(table.key[0])})")
+
+
+def _which(which: Which, domain: Domain) -> str:
+    direction = "DESC" if which.descending else "ASC"
+    if not which.column:
+        parts = [f"SELECT {_literal(n)} AS name, ({_count(s, domain)}) AS n" for n, s in zip(which.names, which.options, strict=True)]
+        return f"{' UNION ALL '.join(parts)} ORDER BY n {direction}"
+    table = domain.table(which.options[0].table)
+    label, column = _q(table.label), _q(which.column)
+    if all(len(o.conditions) == 1 for o in which.options):
+        merged = Set(table.name, (Is(tuple(e for o in which.options for e in o.entities)),))
+        q = _Query(domain)
+        alias = _q(q.add(merged))
+        body = q.select(f"{alias}.{label}, {alias}.{column}")
+        return f"{body} ORDER BY {alias}.{column} {direction}"
+    parts = []
+    for option in which.options:
+        q = _Query(domain)
+        alias = _q(q.add(option))
+        parts.append(q.select(f"{alias}.{label}, {alias}.{column}"))
+    return f"{' UNION ALL '.join(parts)} ORDER BY {column} {direction}"
+
+
+class _Query:
+    """One SELECT being put together."""
+
+    def __init__(self, domain: Domain):
+        self.domain = domain
+        self.sources: list[str] = []
+        self.where: list[str] = []
+        self.ordering = ""
+        self.aliases: dict[str, int] = {}
+
+    def add(self, rows: Set, join: str = "") -> str:
+        """Put the rows of a set into FROM, with everything they depend on; return their alias."""
+        alias = self._alias(rows.table)
+        table = self.domain.table(rows.table)
+        source = _q(rows.table) + (f" AS {_q(alias)}" if alias != rows.table else "")
+        self.sources.append(f"JOIN {source} ON {join.format(alias=_q(alias))}" if join else source)
+        anchored = False
+        for c in rows.conditions:
+            match c:
+                case Is(entities=entities):
+                    self._is(alias, table, entities)
+                case Where():
+                    self.where.append(_condition(alias, c))
+                case To(set=target):
+                    column = _link(table, self.domain.table(target.table), key=not anchored)
+                    anchored = True
+                    self._join(alias, column.name, target, column.links.column if column.links else "")
+                case Through(rows=detail):
+                    self._through(alias, table, rows, detail)
+        if rows.top is not None and not rows.top.via:
+            self.order(alias, rows.top)
+        return alias
+
+    def _through(self, alias: str, table: Table, rows: Set, detail: Set) -> None:
+        others = [c for c in rows.conditions if not (isinstance(c, Through) and c.rows is detail)]
+        bound = any(isinstance(c, To) for c in detail.conditions)
+        column = _link(self.domain.table(detail.table), table, key=bool(others) or not _self_bound(detail, self.domain), bound=bound)
+        target = column.links.column if column.links else table.key[0]
+        joined = self.add(detail, f"{{alias}}.{_q(column.name)} = {_q(alias)}.{_q(target)}")
+        if column.links and column.links.where:
+            # the declared condition speaks of the tables by name
+            self.where.append(column.links.where.replace(f"{table.name}.", f"{alias}.").replace(f"{detail.table}.", f"{joined}."))
+        if rows.top is not None and rows.top.via == detail.table:
+            self.order(joined, rows.top)
+
+    def _join(self, alias: str, column: str, target: Set, target_column: str) -> None:
+        if target.top is None:
+            self.add(target, f"{{alias}}.{_q(target_column)} = {_q(alias)}.{_q(column)}")
+            return
+        inner = _Query(self.domain)
+        inner_alias = inner.add(target)
+        body = inner.select(f"{_q(inner_alias)}.{_q(target_column)}")
+        self.where.append(f"{_q(alias)}.{_q(column)} IN ({body})")
+
+    def order(self, alias: str, top: Top) -> None:
+        column = f"{_q(alias)}.{_q(top.column)}"
+        skip = f" OFFSET {top.skip}" if top.skip else ""
+        self.ordering = f" ORDER BY {column} {'DESC' if top.descending else 'ASC'} LIMIT {top.n}{skip}"
+        # what has no value cannot be the first or the last by it
+        self.where.append(f"{column} IS NOT NULL")
+
+    def _is(self, alias: str, table: Table, entities: tuple[Entity, ...]) -> None:
+        label, key = f"{_q(alias)}.{_q(table.label)}", f"{_q(alias)}.{_q(table.key[0])}"
+        known = [e for e in entities if e.key is not None]
+        names = list(dict.fromkeys(e.text for e in entities))
+        if len(names) == 1:
+            self.where.append(f"{label} = {_literal(names[0])}")
+        elif len(known) < len(entities):
+            self.where.append(f"{label} IN ({', '.join(map(_literal, names))})")
+        if len(known) == len(entities):
+            keys = ", ".join(_literal(e.key) for e in entities)
+            self.where.append(f"{key} = {keys}" if len(entities) == 1 else f"{key} IN ({keys})")
+
+    def _alias(self, table: str) -> str:
+        n = self.aliases[table] = self.aliases.get(table, 0) + 1
+        return table if n == 1 else f"{table}_{n}"
+
+    def select(self, what: str, distinct: bool = False) -> str:
+        ordering = self.ordering
+        where = f" WHERE {' AND '.join(self.where)}" if self.where else ""
+        return f"SELECT {'DISTINCT ' if distinct and not ordering else ''}{what} FROM {' '.join(self.sources)}{where}{ordering}"
+
+
+def _self_bound(detail: Set, domain: Domain) -> bool:
+    """Whether rows of a detail table can be had without the row they lead to."""
+    return any(isinstance(c, To) or (isinstance(c, Where) and _is_input(detail.table, c.column, domain)) for c in detail.conditions)
+
+
+def _is_input(table: str, column: str, domain: Domain) -> bool:
+    return any(column in a.needs for a in domain.accesses[table])
+
+
+def _link(detail: Table, table: Table, *, key: bool, bound: bool = False) -> Column:
+    """The column of `detail` that links to `table`: by its key, or by its label where the key may not be there.
+
+    A detail table filled by several kinds of objects has the key of one of them only.
+    """
+    links = [c for c in detail.columns if c.links and c.links.table == table.name]
+    by_key = [c for c in links if c.links and c.links.column in table.key]
+    by_label = [c for c in links if c not in by_key]
+    always_there = len({c.links.table for c in detail.columns if c.links}) == 1 or detail.via or detail.roles
+    ordered = by_key + by_label if key or always_there or not by_label else by_label + by_key
+    return ordered[0]
+
+
+def _condition(alias: str, c: Where) -> str:
+    column = f"{_q(alias)}.{_q(c.column)}"
+    if c.op == "in":
+        return f"{column} IN ({', '.join(map(_literal, c.values))})"
+    if c.op == "between":
+        return f"{column} BETWEEN {_literal(c.values[0])} AND {_literal(c.values[1])}"
+    return f"{column} {c.op} {_literal(c.values[0])}"
+
+
+def _literal(value: Any) -> str:
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    if isinstance(value, (int, float)):
+        return repr(value)
+    return "'" + str(value).replace("'", "''") + "'"
+
+
+_PLAIN = frozenset("cast order".split())
+
+
+def _q(name: str) -> str:
+    return f'"{name}"' if name in _PLAIN else name

@@ -1,0 +1,1 @@
+def grammar(domain): return ""

@@ -1,0 +1,246 @@
+"""Domain files (YAML) to `Domain`: what may stand in one, and what it becomes.
+
+A file is read in three steps: its shape (here, as tables), what its names refer to (`domain_checks`), and then the
+building, which can rely on both. Every mistake of the first two is reported, in one DomainError.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from .domain import CHANGES, TYPES, Column, Domain, Fetch, Fill, Link, Object, Role, Scalar, Table, Value, Via
+from .domain_checks import check, stored
+from .errors import DomainError
+from .yaml_nodes import Map, Problems, compose
+from .yaml_shapes import Key, Listing, Named, Record, Stored, Text, Whole
+
+BUILT_IN = Path(__file__).resolve().parents[1] / "schemas"
+
+# Keywords such as `order` and `cast` are fine; "__" is kept for the names of stored tables.
+_NAME = Text(r"(?!.*__)[a-z][a-z0-9_]{0,47}", "a lower-case SQL name (letters, digits, single underscores)")
+_FIELD = Text(r"@?[A-Za-z_][\w-]*", "a field of the object or an @argument")
+_CELL = Text(
+    r"\.|[@^]?[A-Za-z_][\w-]*(\.[A-Za-z_][\w-]*)*",
+    'a path: field, field.inner, "^field" of the object, "@argument", or "." for the row itself',
+)
+_ROWS = Text(r"\$?(\.?[A-Za-z_][\w-]*|\[\*\])*", 'where rows are: "$", "$[*]", "cast[*]", "$.data.films[*]"')
+_PHRASES = Listing(Text())
+_ANY = Text()
+_FIXED = Named(Stored())
+
+_LINK = Record(
+    {
+        "to": Key(Text(r"[a-z0-9_]+\.[a-z0-9_]+", "table.column"), "The table.column it holds values of.", True),
+        "where": Key(_ANY, "SQL that narrows the join; columns are written table.column."),
+    },
+    short="to",
+)
+_COLUMN = Record(
+    {
+        "type": Key(Text(choices=TYPES), "The SQL type.", True),
+        "about": Key(_ANY, "What it holds, for people and for the model.", True),
+        "unit": Key(_ANY, "The unit, such as USD, min or cm."),
+        "says": Key(_PHRASES, "Nouns people use for it."),
+        "asks": Key(_PHRASES, 'Question openings that ask for it; "..." is a gap.'),
+        "most": Key(_PHRASES, "Superlatives and comparatives for large or late values."),
+        "least": Key(_PHRASES, "Superlatives and comparatives for small or early values."),
+        "values": Key(Named(_PHRASES, Stored()), "Stored value to what people say for it; any: words for any flag."),
+        "null_when": Key(Listing(Stored()), "Stored values that mean unknown."),
+        "links": Key(_LINK, "The table.column whose values these are."),
+        "match": Key(Text(choices=("exact", "name", "contains")), "How a text is compared."),
+        "year_of": Key(_ANY, "The date column above whose year this is."),
+    }
+)
+_ROLE = Record(
+    {
+        "of": Key(_ANY, "The table of whom it is a role.", True),
+        "to": Key(_ANY, "The table of those who have the role.", True),
+        "where": Key(_FIXED, "Columns that have one value in this role."),
+        "noun": Key(_PHRASES, "the {noun} of {of}"),
+        "verb": Key(_PHRASES, "{to} {verb} {of}"),
+        "back": Key(_PHRASES, "{of} {back} {to}"),
+    }
+)
+_VIA = Record(
+    {
+        "needs": Key(_ANY, "The column that is bound.", True),
+        "through": Key(_ANY, "The helper table that is asked.", True),
+        "match": Key(_ANY, "The helper's column that is compared with it.", True),
+        "take": Key(_ANY, "The helper's column that is taken.", True),
+        "gives": Key(_ANY, "The column that is bound to what was taken.", True),
+        "only": Key(_FIXED, "What holds for the rows that are reached this way."),
+    }
+)
+_TABLE = Record(
+    {
+        "about": Key(_ANY, "What a row is.", True),
+        "says": Key(_PHRASES, "Nouns people use for a row."),
+        "asks": Key(_PHRASES, "Question words that ask for a row."),
+        "key": Key(Listing(_ANY), "The columns that identify a row.", True),
+        "label": Key(_ANY, "The column people call its rows by."),
+        "rank": Key(Text(r"-?[a-z0-9_]+", "a column, with - for descending"), "Who comes first of those with a name."),
+        "changes": Key(Text(choices=CHANGES), "How fast its facts change."),
+        "assume": Key(_FIXED, "What holds where a question says nothing of a column."),
+        "columns": Key(Named(_COLUMN, _NAME), "The columns, in order.", True),
+        "roles": Key(Listing(_ROLE), "What two linked tables are to each other in this one."),
+        "via": Key(Listing(_VIA), "Ways to its rows over a helper table."),
+    }
+)
+_FILL = Record(
+    {
+        "each": Key(_ROWS, 'Where its rows are in the object; "$" is the object itself.'),
+        "columns": Key(Named(_CELL), "Column to path, where the path is not the column's name."),
+        "lacks": Key(Listing(_ANY), "Columns that the object cannot fill."),
+    }
+)
+_OBJECT = Record(
+    {
+        "key": Key(Listing(_FIELD), "The fields, or @arguments of the call, that identify it.", True),
+        "fills": Key(Named(_FILL), "The tables it fills.", True),
+    }
+)
+_FETCH = Record(
+    {
+        "call": Key(Text(r"(GET|POST) /\S*", "GET or POST and a /path"), "The method and the path.", True),
+        "args": Key(
+            Named(_FIELD, may_be_empty=True), "Argument to the key field it takes; in a search, to a column.", True
+        ),
+        "gives": Key(_ANY, "The object that comes back.", True),
+        "rows": Key(_ROWS, "Where the objects are in the reply."),
+        "search": Key(Whole(least=1), "It is a fuzzy search that is cut off at this many."),
+        "limits": Key(Named(Listing(Whole(), size=2)), "The lowest and highest value of an argument."),
+        "as_text": Key(Listing(_ANY), "Arguments that the API wants as text although they are numbers."),
+    }
+)
+_DOMAIN = Record(
+    {
+        "domain": Key(_NAME, "The name of the domain.", True),
+        "about": Key(_ANY, "What can be asked about, and what cannot.", True),
+        "source": Key(_ANY, "Who answers the calls: the name of a source, or a URL.", True),
+        "tables": Key(Named(_TABLE, _NAME), "What people ask about.", True),
+        "objects": Key(Named(_OBJECT, _NAME), "What replies consist of, and the tables they fill."),
+        "fetches": Key(Named(_FETCH, _NAME), "The calls that can be made."),
+    }
+)
+
+
+def load_domains(directories: Sequence[Path]) -> dict[str, Domain]:
+    """Return the domains of all `*.yaml` and `*.yml` files in `directories`, by name.
+
+    Raises DomainError with the mistakes of all files; also if a name comes twice, or if there is no file.
+    """
+    problems: list[str] = []
+    domains: dict[str, Domain] = {}
+    origin: dict[str, Path] = {}
+    for directory in directories:
+        files = sorted(p for p in directory.glob("*") if p.suffix in (".yaml", ".yml"))
+        if not files:
+            problems.append(f"{directory}:0: there is no domain file (*.yaml) in this directory.")
+        for file in files:
+            try:
+                domain = load_domain(file)
+            except DomainError as e:
+                problems += e.problems
+                continue
+            if domain.name in domains:
+                problems.append(f"{file}:1: the domain '{domain.name}' is already declared in {origin[domain.name]}.")
+            domains[domain.name], origin[domain.name] = domain, file
+    if not directories:
+        problems.append("schemas:0: no directory with domain files was given.")
+    if problems:
+        raise DomainError(problems)
+    return domains
+
+
+def load_domain(path: Path) -> Domain:
+    """Return the domain declared in the file `path`; raises DomainError with all its mistakes."""
+    problems = Problems(path)
+    try:
+        source = path.read_bytes()
+    except OSError as e:
+        raise DomainError([f"{path}:0: the file cannot be read: {e.strerror}."]) from e
+    raw = _DOMAIN.read(compose(source, problems), "", problems)
+    check(raw, problems)
+    problems.raise_if_any()
+    domain = _domain(raw)
+    content = json.dumps(asdict(domain), sort_keys=True)
+    return replace(domain, digest=hashlib.sha256(content.encode()).hexdigest())
+
+
+def json_schema() -> dict[str, Any]:
+    """Return the JSON Schema (2020-12) of a domain file, for editors; it is checked in as domain.schema.json."""
+    head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "A kgq domain"}
+    return head | _DOMAIN.schema()
+
+
+def _domain(raw: Map) -> Domain:
+    return Domain(
+        name=raw["domain"],
+        about=raw["about"],
+        source=raw["source"],
+        tables=tuple(_table(name, t) for name, t in raw["tables"].items()),
+        objects=tuple(
+            Object(name, tuple(o["key"]), tuple(_fill(table, f) for table, f in o["fills"].items()))
+            for name, o in raw.get("objects", {}).items()
+        ),
+        fetches=tuple(_fetch(name, f) for name, f in raw.get("fetches", {}).items()),
+    )
+
+
+def _table(name: str, raw: Map) -> Table:
+    types = {column: c["type"] for column, c in raw["columns"].items()}
+    roles = [{**_tuples(r), "where": _fixed(r.get("where"), types)} for r in raw.get("roles", ())]
+    via = [{**v, "only": _fixed(v.get("only"), types)} for v in raw.get("via", ())]
+    made = {
+        "assume": _fixed(raw.get("assume"), types),
+        "columns": tuple(_column(column, c) for column, c in raw["columns"].items()),
+        "roles": tuple(Role(**r) for r in roles),
+        "via": tuple(Via(**v) for v in via),
+    }
+    return Table(name=name, **{**_tuples(raw), **made})
+
+
+def _column(name: str, raw: Map) -> Column:
+    made: dict[str, Any] = {}
+    if "values" in raw:
+        made["values"] = tuple(Value(stored(v, raw["type"]), tuple(says)) for v, says in raw["values"].items())
+    if "null_when" in raw:
+        made["null_when"] = tuple(stored(v, raw["type"]) for v in raw["null_when"])
+    if "links" in raw:
+        table, column = raw["links"]["to"].split(".")
+        made["links"] = Link(table, column, raw["links"].get("where", ""))
+    return Column(name=name, **{**_tuples(raw), **made})
+
+
+def _fill(table: str, raw: Map) -> Fill:
+    columns = tuple(raw.get("columns", {}).items())
+    return Fill(table, **{**_tuples(raw), "columns": columns})
+
+
+def _fetch(name: str, raw: Map) -> Fetch:
+    method, endpoint = raw["call"].split()
+    return Fetch(
+        name=name,
+        endpoint=endpoint,
+        method=method,
+        gives=raw["gives"],
+        args=tuple(raw["args"].items()),
+        rows=raw.get("rows", "$"),
+        search=raw.get("search", 0),
+        limits=tuple((arg, low, high) for arg, (low, high) in raw.get("limits", {}).items()),
+        as_text=tuple(raw.get("as_text", ())),
+    )
+
+
+def _tuples(raw: Map) -> dict[str, Any]:
+    return {key: tuple(value) if isinstance(value, list) else value for key, value in raw.items()}
+
+
+def _fixed(raw: Map | None, types: dict[str, str]) -> tuple[tuple[str, Scalar], ...]:
+    pairs = [(column, stored(token, types[column])) for column, token in (raw or {}).items()]
+    return tuple((column, value) for column, value in pairs if value is not None)
