@@ -29,8 +29,8 @@ class Verdict:
 ACCEPT, INVALID = Verdict("accept"), Verdict("invalid")
 
 
-def judge(meaning: Meaning | None, result: Result, holds: Callable[[Set], bool]) -> Verdict:
-    """Return the verdict on a result. `holds` tells whether a set has any rows; it is asked only about false premises."""
+def judge(meaning: Meaning | None, result: Result, unexplained: tuple[str, ...], holds: Callable[[Set], bool]) -> Verdict:
+    """Return the verdict on a result. `unexplained` are the question's words that the meaning leaves out; `holds` tells whether a set has any rows; it is asked only about false premises."""
     if not result.complete:
         gap = str(result.gaps[0]) if result.gaps else "not all rows could be seen"
         return Verdict("unknown", "incomplete", gap)
@@ -40,6 +40,9 @@ def judge(meaning: Meaning | None, result: Result, holds: Callable[[Set], bool])
         return _judge_which(rows)
     if isinstance(meaning, Calculate) and not empty and meaning.sign and rows[0][0] * meaning.sign < 0:
         return replace(INVALID, detail="it is the other way round")
+    if isinstance(meaning, (Exists, Compare)) and not empty and unexplained:
+        # "did she thank him when she won": a yes is not about what was asked, a no refutes what is taken for granted
+        return Verdict("unknown", "not_in_schema", f"nothing explains '{unexplained[0]}'") if rows[0][0] else INVALID
     if not empty:
         return ACCEPT
     unknown = Verdict("unknown", "incomplete", "the data do not have this value")

@@ -30,7 +30,8 @@ from .translate.canonical import Canonical, Encoder
 from .translate.lexicon import Lexicon
 from .translate.meaning import Count, Set, sql
 
-TRIED = 3  # programs that are run before giving up
+TRIED = 5  # programs that are run before giving up
+REFUTED = 0.4  # how likely, next to one that returns nothing, a program with rows must be to be preferred
 MAX_QUESTION = 2_000  # characters
 
 
@@ -126,8 +127,7 @@ class Session:
             outcomes.append(self._try(t, domain, deadline, trace))
         if not outcomes:
             return self._unknown(question, *_nothing_fits(translated), trace, started, domain.name)
-        best = _agreed(outcomes)
-        confidence = min(1.0, sum(o.translation.confidence for o in outcomes if o.text == best.text and o.verdict.kind == best.verdict.kind))
+        best, confidence = _agreed(outcomes)
         return self._decide(question, domain, best, confidence, translated, trace, started)
 
     def _try(self, t: Translation, domain: Domain, deadline: float, trace: _Trace) -> _Outcome:
@@ -149,7 +149,7 @@ class Session:
             found = graph.run(sql(Count(rows), domain), deadline=deadline, now=self._clock())
             return bool(found.rows[0][0])
 
-        verdict = gate.judge(t.meaning, result, holds)
+        verdict = gate.judge(t.meaning, result, t.unexplained, holds)
         text = phrase(t.meaning, result.rows, domain) if verdict.kind == "accept" else verdict.kind
         trace.note(f"{t.utterance}: {text} ({t.confidence:.2f}, {len(result.filled.made)} calls, {result.filled.covered} covered)")
         return _Outcome(t, verdict, result, text)
@@ -163,6 +163,8 @@ class Session:
         elif t.covered < self.settings.min_covered or confidence < self.settings.min_confidence:
             reason, detail = _nothing_fits(translated) if t.unexplained else ("low_confidence", "more than one reading fits")
             answer = self._unknown(question, reason, detail, trace, started, domain.name)
+        elif verdict.kind == "invalid" and confidence < self.settings.min_invalid:
+            answer = self._unknown(question, "low_confidence", verdict.detail, trace, started, domain.name)
         elif translated.explains and verdict.kind == "accept":
             answer = self._unknown(question, "not_in_schema", "the data hold facts, not reasons", trace, started, domain.name)
         else:
@@ -252,13 +254,26 @@ class Session:
         return self._translators[name]
 
 
-def _agreed(outcomes: list[_Outcome]) -> _Outcome:
-    """The outcome whose answer gathers most confidence; what could not be run or found counts half."""
-    weight: dict[str, float] = {}
+def _agreed(outcomes: list[_Outcome]) -> tuple[_Outcome, float]:
+    """The outcome whose answer gathers most confidence, and that confidence.
+
+    A program that returns rows is better evidence than one that returns none: the latter's share is given up when
+    there is one of the former that is nearly as likely.
+    """
+    weight: dict[tuple[str, str], float] = {}
     for o in outcomes:
-        share = o.translation.confidence * (0.5 if o.verdict.kind == "unknown" else 1.0)
-        weight[o.text] = weight.get(o.text, 0.0) + share
-    return max(outcomes, key=lambda o: (weight[o.text], o.translation.confidence))
+        weight[o.verdict.kind, o.text] = weight.get((o.verdict.kind, o.text), 0.0) + o.translation.confidence
+    accepted = [o for o in outcomes if o.verdict.kind == "accept"]
+    best = max(outcomes, key=lambda o: weight[o.verdict.kind, o.text])
+    if best.verdict.kind != "accept" and accepted:
+        likely = max(accepted, key=lambda o: weight[o.verdict.kind, o.text])
+        if likely.translation.confidence >= REFUTED * best.translation.confidence:
+            best = likely
+    confidence = weight[best.verdict.kind, best.text]
+    if best.verdict.kind == "accept":
+        refuted = sum(o.translation.confidence for o in outcomes if o.verdict.kind == "invalid")
+        confidence /= max(1.0 - refuted, confidence)
+    return best, min(confidence, 1.0)
 
 
 def _nothing_fits(translated: Translated) -> tuple[Reason, str]:

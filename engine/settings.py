@@ -30,6 +30,7 @@ class Settings:
     encoder: bool = True
     min_confidence: float = 0.3
     min_covered: float = 0.6
+    min_invalid: float = 0.4
     schemas: Path | None = None
 
     @classmethod
@@ -55,6 +56,7 @@ _ABOUT = {
     "encoder": ("KGQ_ENCODER", "whether the sentence encoder may be used (yes or no)"),
     "min_confidence": ("KGQ_MIN_CONFIDENCE", "confidence under which the answer is \"i don't know\" (0 to 1)"),
     "min_covered": ("KGQ_MIN_COVERED", "share of the question's words that a program must account for (0 to 1)"),
+    "min_invalid": ("KGQ_MIN_INVALID", "confidence under which a question is not called invalid (0 to 1)"),
     "schemas": ("KGQ_SCHEMAS", "directory with domain files of your own, beside the built-in ones"),
 }
 VARIABLES = {name: variable for name, (variable, _) in _ABOUT.items()}

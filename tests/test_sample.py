@@ -25,7 +25,7 @@ WON_EVERY_YEAR = (
     "ACTRESS IN A SUPPORTING ROLE",
 )
 # named on an award of a film, but somebody else
-NAMESAKES = {("John Barry", "Star Wars"), ("Peter Morgan", "American Sniper"), ("David Lee", "Chicago")}
+NAMESAKES = {("John Barry", "Star Wars"), ("Peter Morgan", "American Sniper")}
 
 
 def read(name: str) -> dict[str, Any]:
@@ -39,7 +39,6 @@ def read(name: str) -> dict[str, Any]:
 
 
 FILMS, PEOPLE, BY_YEAR = read("movie_db.json"), read("person_db.json"), read("year_db.json")
-PERSON = {p["id"]: p for p in PEOPLE.values()}
 
 
 def normalised(name: str) -> str:
@@ -75,8 +74,8 @@ def test_every_credit_is_in_the_filmography_of_its_person_and_the_other_way_roun
 
 
 def test_credits_name_the_person_of_their_id_and_nobody_is_there_without_one():
-    credits = {(c["id"], c["name"]) for f in FILMS.values() for c in f["cast"] + f["crew"]}
-    assert credits == {(p["id"], p["name"]) for p in PEOPLE.values()}
+    credited = {(c["id"], c["name"]) for f in FILMS.values() for c in f["cast"] + f["crew"]}
+    assert credited == {(p["id"], p["name"]) for p in PEOPLE.values()}
 
 
 def test_the_cast_is_numbered_from_the_lead_and_everybody_has_one_gender():
@@ -229,7 +228,7 @@ def test_how_many_oscars_a_film_won(key, oscars):
         pytest.param("leonardo dicaprio", 1, id="after several nominations"),
         pytest.param("meryl streep", 3, id="two before 1990"),
         pytest.param("frances mcdormand", 4, id="as an actress and as a producer"),
-        pytest.param("john williams", 4, id="a composer, for films of the sample"),
+        pytest.param("john williams", 5, id="a composer, one of them for a film outside"),
         pytest.param("glenn close", None, id="in no film of the sample"),
     ],
 )

@@ -94,7 +94,7 @@ class Asker:
 
     def _reading(self, meaning: Meaning, mask: int, cost: float, said: str, fit: float = 0.0) -> Reading:
         q = self.question
-        mask |= self._nouns_of(_tables(meaning))
+        mask |= self._nouns_of(_tables(meaning)) | self._columns_of(_columns(meaning))
         explained = q.weight(mask)
         covered = explained / q.total if q.total else 0.0
         score = explained - (q.total - explained) - cost + fit
@@ -111,6 +111,18 @@ class Asker:
         for a in self.question.of("role"):
             if a.meant.table in tables and a.meant.name == "noun":
                 mask |= a.mask if _all_ignored(a, self.question.weights) else 0
+        return mask
+
+    def _columns_of(self, columns: frozenset[tuple[str, str]]) -> int:
+        """Other words for a column that is asked for anyway, and its unit: "longer runtime", "in minutes"."""
+        mask = 0
+        for a in self.question.of("column") + self.question.of("ask") + self.question.of("most"):
+            if (a.meant.table, a.meant.column) in columns:
+                mask |= a.mask
+        for table, name in columns:
+            unit = self.domain.table(table).column(name).unit
+            said = {w for phrase in self.composer.lexicon.generic["units"].get(unit, ()) for w in phrase.split()}
+            mask |= sum(1 << i for i, w in enumerate(self.question.words) if w.text in said)
         return mask
 
     def _fit_rows(self, table: str) -> float:
@@ -143,7 +155,9 @@ class Asker:
         for part in self.parts:
             table = self.domain.table(part.set.table)
             if table.is_entity and not part.set.is_entity:
-                yield self._reading(Names(part.set), part.mask, part.cost, f"what is the name of {part.said}", self._fit_rows(table.name))
+                # a name that the question itself gives is no answer to it
+                given = 1.5 if part.set.entities and not any(isinstance(c, Is) and c.series for c in part.set.conditions) else 0.0
+                yield self._reading(Names(part.set), part.mask, part.cost + given, f"what is the name of {part.said}", self._fit_rows(table.name))
             yield from self._columns(part)
             yield from self._counts(part)
             if self.wanted.yes_no and not part.set.is_entity and part.set.top is None:
@@ -166,7 +180,7 @@ class Asker:
             yield self._reading(Names(part.set, column.name), part.mask | a.mask, cost, said, fit)
             for name in ("sum", "average"):
                 for op in self.question.of("op", name):
-                    if column.numeric and not part.set.is_entity and part.set.top is None:
+                    if column.numeric and not part.set.is_entity:
                         function = {"sum": "sum", "average": "avg"}[name]
                         yield self._reading(Aggregate(function, part.set, column.name), part.mask | a.mask | op.mask, cost, f"what is the {op.phrase} {a.phrase} of {part.said}", FITS)
             if table.is_entity:
@@ -313,17 +327,21 @@ class Asker:
         words = part.mask | a.mask | b.mask
         for name, function in (("ratio", "ratio"), ("percent", "percent"), ("difference", "difference"), ("difference_lower", "difference")):
             for op in self.question.of("op", name):
-                sign, lower = 0, name == "difference_lower"
-                if function == "difference":
-                    more = bool(self.question.of("op", "higher")) and not lower
-                    sign = -1 if lower else (1 if more else 0)
                 extra = 0.0 if not op.mask & part.solid else 1.0
-                others = sum(o.mask & ~(words | op.mask) for o in self.question.of("op", "difference")[:1])
                 said = f"what is the {op.phrase} of the {a.phrase} and the {b.phrase} of {part.said}"
-                if function == "difference" and lower:
-                    yield self._reading(Calculate(function, second, first, 1), words | op.mask | others, part.cost + extra, said, FITS)
-                else:
-                    yield self._reading(Calculate(function, first, second, sign), words | op.mask, part.cost + extra, said, FITS)
+                if function != "difference":
+                    yield self._reading(Calculate(function, first, second), words | op.mask, part.cost + extra, said, FITS)
+                    continue
+                # "short of its budget", "more than its budget": the one compared with stands behind "of" or "than"
+                lower = name == "difference_lower"
+                one, other = (second, first) if self._behind(a, ("of", "than")) and not self._behind(b, ("of", "than")) else (first, second)
+                sign = 1 if lower or self.question.of("op", "higher") else 0
+                meaning = Calculate(function, other, one, sign) if lower else Calculate(function, one, other, sign)
+                near = sum(o.mask for o in self.question.of("op", "difference")[:1]) if lower else 0
+                yield self._reading(meaning, words | op.mask | near, part.cost + extra - (0.1 if lower else 0.0), said, FITS)
+
+    def _behind(self, atom: Atom, words: tuple[str, ...]) -> bool:
+        return any(w.text in words for w in self.question.words[max(0, atom.first - 2) : atom.first])
 
     def _two_things(self) -> Iterator[Reading]:
         """How much longer one is than the other: one column of two rows."""
@@ -372,6 +390,18 @@ def _tables(meaning: Meaning) -> frozenset[str]:
             return frozenset().union(*(_set_tables(o) for o in options))
         case Compare(first=a, second=b) | Calculate(first=a, second=b):
             return _tables(a) | _tables(b)
+
+
+def _columns(meaning: Meaning) -> frozenset[tuple[str, str]]:
+    """The columns whose values are asked for or compared."""
+    match meaning:
+        case Names(set=s, column=c) | Aggregate(set=s, column=c):
+            return frozenset({(s.table, c)} if c and s.table else ()) | ({(s.top.via or s.table, s.top.column)} if s.top else frozenset())
+        case Which(options=options, column=c):
+            return frozenset({(options[0].table, c)} if c else ())
+        case Compare(first=a, second=b) | Calculate(first=a, second=b):
+            return _columns(a) | _columns(b)
+    return frozenset()
 
 
 def _set_tables(s: Set) -> frozenset[str]:

@@ -11,10 +11,12 @@ import datetime as dt
 import math
 import time
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Protocol
 
 from kg.domain import Domain
 from kg.link import Linker, Mention
+from kg.text import fold
 
 from .ask import Asker, Reading
 from .base import Translated, Translation
@@ -25,6 +27,8 @@ from .meaning import Entity, sql
 KEPT = 8  # readings that become programs
 CLEAR = 1.2  # a lexical margin beyond which the encoder is not asked
 MAX_WORDS = 60
+INSIDE = 0.8  # what a name costs that stands inside a longer sure one
+SHARPNESS = 1.5  # of the softmax over scores
 _SIMILARITY_WEIGHT = 2.5
 
 
@@ -49,7 +53,7 @@ class Canonical:
         asker = Asker(composer, parts, now.date().isoformat())
         readings = asker.readings()[: 4 * KEPT]
         composed = time.perf_counter()
-        ranked = self._rank(asked, readings)
+        ranked = self._rank(asked, _distinct(readings, self.domain))
         seconds = {"link": linked - started, "compose": composed - linked, "rank": time.perf_counter() - composed}
         return Translated(self._translations(asked, ranked), self._unknown(asked), asker.wanted.explanation, seconds)
 
@@ -66,9 +70,10 @@ class Canonical:
         return Question(question, words, atoms, named, moments, numbers, weights)
 
     def _weight(self, word: Token, i: int, atoms: list[Atom], named: list[Named]) -> float:
-        """How much it matters that a word is explained."""
+        """How much it matters that a word is explained. Small words count where they make a phrase ("up for")."""
         if word.stem in self.lexicon.ignored or not word.text[0].isalnum():
-            return 0.0
+            phrased = any(a.mask >> i & 1 and a.mask.bit_count() > 1 and a.meant.kind in ("value", "most", "op") for a in atoms)
+            return 0.3 if phrased and word.text[0].isalnum() else 0.0
         if any(n.mask >> i & 1 and n.cost < 0.5 for n in named):
             return 0.8
         return 1.0
@@ -79,6 +84,9 @@ class Canonical:
             mask = sum(1 << i for i, w in enumerate(words) if w.start < mention.end and w.end > mention.start)
             if mask:
                 out += list(_by_table(mention, mask))
+        sure = [n for n in out if n.cost < 0.3]
+        # "pan" inside "pan's labyrinth" is hardly meant
+        out = [replace(n, cost=n.cost + INSIDE) if any(n.mask != s.mask and n.mask & s.mask == n.mask for s in sure) else n for n in out]
         out.sort(key=lambda n: n.cost - 0.3 * n.mask.bit_count())
         return out[:14]
 
@@ -117,10 +125,11 @@ class Canonical:
     def _translations(self, asked: Question, ranked: list[tuple[float, Reading, float | None]]) -> list[Translation]:
         if not ranked:
             return []
-        total = sum(math.exp(min(s - ranked[0][0], 0.0)) for s, _, _ in ranked)
+        top = ranked[0][0]
+        total = sum(math.exp(SHARPNESS * min(s - top, 0.0)) for s, _, _ in ranked)
         out = []
         for i, (score, reading, cosine) in enumerate(ranked):
-            share = math.exp(min(score - ranked[0][0], 0.0)) / total
+            share = math.exp(SHARPNESS * min(score - top, 0.0)) / total
             margin = score - ranked[i + 1][0] if i + 1 < len(ranked) else score
             left = tuple(w.text for k, w in enumerate(asked.words) if asked.weights[k] > 0 and not reading.mask >> k & 1)
             out.append(
@@ -138,6 +147,16 @@ class Canonical:
         return out
 
 
+def _distinct(readings: list[Reading], domain: Domain) -> list[Reading]:
+    """The readings without those whose program an earlier one has."""
+    programs: dict[str, Reading] = {}
+    for r in readings:
+        programs.setdefault(sql(r.meaning, domain), r)
+        if len(programs) == KEPT:
+            break
+    return list(programs.values())
+
+
 def _longest(atoms: list[Atom]) -> list[Atom]:
     """Drop what stands inside a longer phrase: "best" in "best actor", "director" in "director of photography"."""
     spans = {a.mask for a in atoms if a.meant.kind in ("value", "most", "column", "role", "op") and a.mask.bit_count() == a.last - a.first + 1}
@@ -150,7 +169,9 @@ def _by_table(mention: Mention, mask: int) -> Iterable[Named]:
         best = found[0]
         same = tuple(c for c in found if c.text.lower() == best.text.lower())
         namesakes = tuple(Entity(c.key, c.text, len(same) > 1) for c in same)
-        yield Named(table, mask, namesakes[0], namesakes, 2.5 * (1.0 - best.score))
+        start = fold(mention.text)
+        series = tuple(Entity(c.key, c.text) for c in found if fold(c.text).startswith(start))
+        yield Named(table, mask, namesakes[0], namesakes, 2.5 * (1.0 - best.score), series)
 
 
 def _moments(words: list[Token], atoms: list[Atom]) -> Iterable[Moment]:
@@ -159,7 +180,8 @@ def _moments(words: list[Token], atoms: list[Atom]) -> Iterable[Moment]:
     inclusive = [a for a in atoms if a.meant.kind == "op" and a.meant.name == "inclusive"]
     for k, (i, year) in enumerate(years):
         bit = 1 << i
-        yield Moment(bit, "=", (year,))
+        if not any(a.meant.kind == "op" and a.meant.name in ("after", "before", "between") and a.last == i - 1 for a in atoms):
+            yield Moment(bit, "=", (year,))
         for a in atoms:
             if a.meant.kind != "op" or a.last != i - 1:
                 continue

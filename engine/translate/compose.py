@@ -15,23 +15,26 @@ from typing import Any
 from kg.domain import Column, Domain, Role, Table
 
 from .lexicon import Atom, Lexicon, Token
-from .meaning import Condition, Entity, Is, Set, Through, To, Top, Where
+from .meaning import Condition, Entity, Is, Same, Set, Through, To, Top, Where
 
-BEAM, ROUNDS = 48, 4
+BEAM, ROUNDS = 48, 5
 # What a piece costs that no word of the question asks for, and what every further join costs.
-UNSAID_ROLE, UNSAID_ROWS, JOIN = 1.3, 0.8, 0.2
-FREE_TEXT = 0.5
+UNSAID_ROLE, UNSAID_ROWS, JOIN, FREE_TEXT = 1.3, 0.8, 0.2, 0.5
+# What is given back when two names stand side by side: "kubrick's the shining", "hard rain (morgan freeman)".
+BESIDE = 0.8
 
 
 @dataclass(frozen=True)
 class Named:
-    """A span of the question linked to rows of one table: the best one, and its namesakes."""
+    """A span of the question linked to rows of one table: the best one, its namesakes, and those whose longer names
+    begin with it (a series)."""
 
     table: str
     mask: int
     best: Entity
     namesakes: tuple[Entity, ...]
     cost: float
+    series: tuple[Entity, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -104,7 +107,7 @@ class Composer:
         frontier = self._keep([*self._entities(), *self._bare_rows()])
         for _ in range(ROUNDS):
             grown = [new for part in frontier for new in self._grow(part)]
-            grown += list(self._merge(frontier))
+            grown += [*self._merge(frontier), *self._same_year(frontier)]
             frontier = self._keep(grown)
             if not frontier:
                 break
@@ -131,14 +134,18 @@ class Composer:
     def _entities(self) -> Iterator[Part]:
         for n in self.question.named:
             yield Part(Set(n.table, (Is((n.best,)),)), n.mask, n.mask, n.cost, f"the {self._noun(n.table)}")
-            if len(n.namesakes) > 1:
-                table = self.domain.table(n.table)
-                for moment in self.question.moments:
-                    column = _year_column(table)
-                    if column is not None and not moment.mask & n.mask:
-                        where = Where(column.name, moment.op, moment.values)
-                        both = n.mask | moment.mask
-                        yield Part(Set(n.table, (Is(n.namesakes), where)), both, both, n.cost, f"the {self._noun(n.table)} of that year")
+            table = self.domain.table(n.table)
+            column = _year_column(table)
+            for moment in self.question.moments if column is not None else ():
+                if not moment.mask & n.mask and moment.op == "=" and column is not None:
+                    where = Where(column.name, moment.op, moment.values)
+                    both = n.mask | moment.mask
+                    cost = n.cost + 0.1 * _distance(n.mask, moment.mask)
+                    yield Part(Set(n.table, (Is(n.namesakes), where)), both, both, cost, f"the {self._noun(n.table)} of that year")
+            if len(n.series) > 1:
+                nouns = [a for a in self.question.of("table") if a.meant.table == n.table and n.mask.bit_length() <= a.first <= n.mask.bit_length() + 1]
+                if nouns:
+                    yield Part(Set(n.table, (Is(n.series, series=True),)), n.mask | nouns[0].mask, n.mask, n.cost + 0.3, f"the {self._noun(n.table)}s of the series")
 
     def _bare_rows(self) -> Iterator[Part]:
         """Rows of detail tables named by their values ("best picture"), or just by their own name ("oscars")."""
@@ -184,12 +191,16 @@ class Composer:
         if table.is_entity:
             yield from self._over_roles(part, table)
             yield from self._into_rows(part, table)
+            yield from self._credits(part, table)
             if not part.set.is_entity:
                 yield from self._own_values(part, table)
                 yield from self._tops(part, table)
                 yield from self._free_texts(part)
         else:
-            yield from self._out_of_rows(part, table)
+            if table.roles:
+                yield from self._other_end(part, table)
+            else:
+                yield from self._out_of_rows(part, table)
         if not part.set.is_entity:
             yield from self._moments(part, table)
 
@@ -215,6 +226,16 @@ class Composer:
                             # "actress" says both the role and the value
                             yield replace(new, set=said_more, mask=new.mask | a.mask, cost=part.cost + min(cost, 0.2) + JOIN, said=f"{said} {a.phrase}")
 
+    def _credits(self, part: Part, table: Table) -> Iterator[Part]:
+        """Rows of a role table themselves, where one of its columns is asked for: the character somebody plays."""
+        for detail in self.domain.tables:
+            if not detail.roles or not _links_to(detail, table.name):
+                continue
+            if any(a.meant.table == detail.name and a.meant.column for a in self.question.of("column") + self.question.of("ask")):
+                for roles, mask, phrase, cost in self._role_atoms(detail, part):
+                    rows = Set(detail.name, (*_fixed(roles), To(part.set)))
+                    yield Part(rows, part.mask | mask, part.solid, part.cost + JOIN + min(cost, 0.3), f"{part.said} {phrase}")
+
     def _role_atoms(self, detail: Table, part: Part) -> Iterator[tuple[list[Role], int, str, float]]:
         """(roles that share a phrase, the words, the phrase, cost), and the unsaid default."""
         spans: dict[int, list[Atom]] = {}
@@ -229,7 +250,9 @@ class Composer:
                 for r in roles:
                     yield [r], mask, atoms[0].phrase, 0.02 * distance + 0.3
         first = detail.roles[0]
-        yield [first], 0, first.verb[0] if first.verb else first.noun[0], UNSAID_ROLE
+        # "the debut of whoever directed it": what was said once may serve again
+        again = _has_through(part.set, detail.name)
+        yield [first], 0, first.verb[0] if first.verb else first.noun[0], UNSAID_ROLE / 2 if again else UNSAID_ROLE
 
     def _into_rows(self, part: Part, table: Table) -> Iterator[Part]:
         """The awards of a film; a film with awards of a kind."""
@@ -249,6 +272,13 @@ class Composer:
 
     def _detail_rows(self) -> list[Part]:
         return [p for p in list(self.pool.values()) if not self.domain.table(p.set.table).is_entity and not self.domain.table(p.set.table).roles]
+
+    def _other_end(self, part: Part, table: Table) -> Iterator[Part]:
+        """The same credit bound at its other end too: that actor in that film."""
+        bound = {c.set.table for c in part.set.conditions if isinstance(c, To)}
+        for other in list(self.pool.values()):
+            if other.set.is_entity and other.set.table not in bound and not other.solid & part.solid and _links_to(table, other.set.table):
+                yield Part(part.set.also(To(other.set)), part.mask | other.mask, part.solid | other.solid, part.cost + other.cost, f"{part.said} {other.said}")
 
     def _out_of_rows(self, part: Part, table: Table) -> Iterator[Part]:
         """The film that won; the person who was nominated."""
@@ -326,7 +356,7 @@ class Composer:
     def _free_texts(self, part: Part) -> Iterator[Part]:
         """Words nobody else explains, read as the text of a column that is matched by its contents (a character)."""
         for i, c in enumerate(part.set.conditions):
-            if not isinstance(c, Through):
+            if not isinstance(c, Through) or part.set.top is not None:
                 continue
             detail = self.domain.table(c.rows.table)
             if not detail.roles:
@@ -337,6 +367,8 @@ class Composer:
                     continue
                 for first, last in self._leftover(part.mask):
                     mask = sum(1 << k for k in range(first, last + 1))
+                    if not self._introduced(first, last, detail):
+                        continue
                     text = self.question.text[self.question.words[first].start : self.question.words[last].end]
                     rows = c.rows.also(Where(column.name, "=", (text,)))
                     conditions = (*part.set.conditions[:i], Through(rows), *part.set.conditions[i + 1 :])
@@ -354,6 +386,15 @@ class Composer:
                 if len(run) <= 4:
                     yield run[0], run[-1]
                 run = []
+
+    def _introduced(self, first: int, last: int, detail: Table) -> bool:
+        """Whether words stand where a part is named: "as X", "plays X", "was the X", "the role of X"."""
+        before = {w.text for w in self.question.words[max(0, first - 3) : first]}
+        if before & {"as", "was", "is", "were", "be"}:
+            return True
+        span = sum(1 << k for k in range(first, last + 1))
+        atoms = self.question.of("role") + self.question.of("column") + self.question.of("ask")
+        return any(a.meant.table == detail.name and _distance(a.mask & ((1 << a.last) | (1 << a.first)), span) <= 2 for a in atoms)
 
     def _is_grammar(self, i: int) -> bool:
         """Whether a word belongs to a role, a table, an operation or a sure name, or is a number: no text."""
@@ -379,7 +420,25 @@ class Composer:
                     continue
                 if a.mask & b.mask and not _alike(a.set, b.set):
                     continue
-                yield Part(Set(a.set.table, conditions), a.mask | b.mask, a.solid | b.solid, a.cost + b.cost, f"{first.said} and {second.said}")
+                cost = a.cost + b.cost
+                if first.set.is_entity and 0 < _distance(first.solid, second.solid) + 1 <= 2 and second.cost >= UNSAID_ROLE:
+                    cost -= BESIDE
+                yield Part(Set(a.set.table, conditions), a.mask | b.mask, a.solid | b.solid, cost, f"{first.said} and {second.said}")
+
+    def _same_year(self, frontier: list[Part]) -> Iterator[Part]:
+        """ "The year she won, who ...": the year of other rows of the same table."""
+        rows = self._detail_rows()
+        for other in frontier:
+            table = self.domain.table(other.set.table)
+            column = _year_column(table)
+            if table.is_entity or table.roles or column is None or not any(isinstance(c, To) for c in other.set.conditions):
+                continue
+            first = (other.solid & -other.solid).bit_length() - 1
+            years = [i for i in range(max(0, first - 3), first) if self.question.words[i].stem == "year"]
+            for part in rows if years else ():
+                if part.set.table == table.name and part.set != other.set and not part.mask & other.mask and not _has_where(part.set, column.name):
+                    mask = other.mask | 1 << years[0]
+                    yield part.with_(Same(column.name, other.set, column.name), mask=mask, solid=other.solid, cost=other.cost, said=f"in the year of {other.said}")
 
     def _noun(self, table: str) -> str:
         t = self.domain.table(table)

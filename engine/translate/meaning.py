@@ -24,9 +24,10 @@ class Entity:
 
 @dataclass(frozen=True)
 class Is:
-    """The row is one of these."""
+    """The row is one of these; `series` when it is all of them that were meant, not one."""
 
     entities: tuple[Entity, ...]
+    series: bool = False
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,16 @@ class Through:
     rows: Set
 
 
-Condition = Is | Where | To | Through
+@dataclass(frozen=True)
+class Same:
+    """The column has the value that `column` has in the row of `set` (the year somebody won)."""
+
+    own: str
+    set: Set
+    column: str
+
+
+Condition = Is | Where | To | Through | Same
 
 
 @dataclass(frozen=True)
@@ -84,7 +94,7 @@ class Set:
     @property
     def is_entity(self) -> bool:
         """Whether this is just something that was named (perhaps with a year to tell it from its namesakes)."""
-        return bool(self.entities) and all(isinstance(c, (Is, Where)) for c in self.conditions)
+        return bool(self.entities) and all(isinstance(c, Where) or (isinstance(c, Is) and not c.series) for c in self.conditions)
 
 
 # -- what is asked ------------------------------------------------------------------------------------------------
@@ -162,9 +172,7 @@ def sql(meaning: Meaning, domain: Domain) -> str:
         case Count(set=rows):
             return _count(rows, domain)
         case Aggregate(function=function, set=rows, column=column):
-            q = _Query(domain)
-            alias = q.add(rows)
-            return q.select(f"{function}({_q(alias)}.{_q(column)})")
+            return _aggregate(function, rows, column, domain)
         case Exists(set=rows):
             q = _Query(domain)
             alias = q.add(replace(rows, top=None))
@@ -176,6 +184,18 @@ def sql(meaning: Meaning, domain: Domain) -> str:
         case Calculate(function=function, first=first, second=second):
             a, b = _scalar(first, domain), _scalar(second, domain)
             return f"SELECT {_FUNCTIONS[function].format(a=a, b=b)} AS answer"
+
+
+def _aggregate(function: str, rows: Set, column: str, domain: Domain) -> str:
+    q = _Query(domain)
+    if rows.top is None and all(isinstance(c, (Is, Where)) for c in rows.conditions):
+        alias = q.add(rows)
+        return q.select(f"{function}({_q(alias)}.{_q(column)})")
+    # a join may meet a row twice, and a limit comes before the sum: the rows are chosen first
+    key = _q(domain.table(rows.table).key[0])
+    alias = q.add(rows)
+    chosen = q.select(f"{_q(alias)}.{key}")
+    return f"SELECT {function}({rows.table}.{_q(column)}) FROM {_q(rows.table)} WHERE {_q(rows.table)}.{key} IN ({chosen})"
 
 
 def _scalar(value: Value, domain: Domain) -> str:
@@ -231,7 +251,10 @@ def _copied_label(rows: Set, domain: Domain) -> tuple[Set, str] | None:
 
 def _count(rows: Set, domain: Domain) -> str:
     q = _Query(domain)
-    alias = q.add(rows)
+    copied = _copied_label(replace(rows, top=None), domain)
+    if copied is not None and not _self_keyed(copied[0], domain.table(rows.table)):
+        return q.select(f"count(DISTINCT {_q(q.add(copied[0]))}.{_q(copied[1])})")
+    alias = q.add(replace(rows, top=None))
     table = domain.table(rows.table)
     if not table.is_entity:
         return q.select("count(*)")
@@ -288,6 +311,8 @@ class _Query:
                     self._join(alias, column.name, target, column.links.column if column.links else "")
                 case Through(rows=detail):
                     self._through(alias, table, rows, detail)
+                case Same(own=own, set=other, column=column_name):
+                    self.where.append(f"{_q(alias)}.{_q(own)} IN ({_names(other, column_name, self.domain)})")
         if rows.top is not None and not rows.top.via:
             self.order(alias, rows.top)
         return alias
@@ -340,6 +365,11 @@ class _Query:
         ordering = self.ordering
         where = f" WHERE {' AND '.join(self.where)}" if self.where else ""
         return f"SELECT {'DISTINCT ' if distinct and not ordering else ''}{what} FROM {' '.join(self.sources)}{where}{ordering}"
+
+
+def _self_keyed(detail: Set, table: Table) -> bool:
+    """Whether the rows of a detail table are bound so that they have the key of `table`, not only its label."""
+    return any(isinstance(c, To) for c in detail.conditions)
 
 
 def _self_bound(detail: Set, domain: Domain) -> bool:
