@@ -23,7 +23,9 @@ def phrase(meaning: Meaning | None, rows: Sequence[tuple[Any, ...]], domain: Dom
         case Names(set=s, column=name):
             table = domain.table(s.table)
             column = table.by_name.get(name or table.label)
-            return join([say(r[0], column) for r in rows if r[0] is not None])
+            said = [say(r[0], column) for r in rows if r[0] is not None]
+            # a set has no order of its own: give it one that is the same every time
+            return join(said if s.top else sorted(said))
         case Aggregate(set=s, column=name, function=function):
             value = rows[0][0]
             return say(round(value, 2) if function == "avg" else value, domain.table(s.table).by_name[name])

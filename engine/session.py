@@ -32,6 +32,7 @@ from .translate.meaning import Count, Set, sql
 
 TRIED = 5  # programs that are run before giving up
 REFUTED = 0.4  # how likely, next to one that returns nothing, a program with rows must be to be preferred
+MAX_GUESSED = 1.2  # a false premise must have been said: cost of unsaid pieces beyond which nothing is called invalid
 MAX_QUESTION = 2_000  # characters
 
 
@@ -163,7 +164,7 @@ class Session:
         elif t.covered < self.settings.min_covered or confidence < self.settings.min_confidence:
             reason, detail = _nothing_fits(translated) if t.unexplained else ("low_confidence", "more than one reading fits")
             answer = self._unknown(question, reason, detail, trace, started, domain.name)
-        elif verdict.kind == "invalid" and confidence < self.settings.min_invalid:
+        elif verdict.kind == "invalid" and (confidence < self.settings.min_invalid or t.guessed > MAX_GUESSED):
             answer = self._unknown(question, "low_confidence", verdict.detail, trace, started, domain.name)
         elif translated.explains and verdict.kind == "accept":
             answer = self._unknown(question, "not_in_schema", "the data hold facts, not reasons", trace, started, domain.name)

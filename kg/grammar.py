@@ -32,7 +32,8 @@ number ::= "-"? [0-9]+ ("." [0-9]+)?
 """
 
 _SQL = r"""
-select ::= core ((" UNION " | " INTERSECT " | " EXCEPT ") core)? (" ORDER BY " key (", " key)*)? (" LIMIT " [1-9] [0-9]*)?
+select ::= core ((" UNION " | " INTERSECT " | " EXCEPT ") core)? order? (" LIMIT " [1-9] [0-9]*)?
+order ::= " ORDER BY " key (", " key)*
 core ::= "SELECT " "DISTINCT "? item (", " item)* " FROM " table join* (" WHERE " test)? group?
 join ::= (" JOIN " | " LEFT JOIN ") table " ON " column " = " column
 group ::= " GROUP BY " column (", " column)* (" HAVING " measure " " sign " " number)?
@@ -70,9 +71,8 @@ def grammar(domain: Domain) -> str:
     every = sorted({c.name for t in domain.tables for c in t.columns})
     lines.append(f"any_column ::= {_either(_quote(c) for c in every)}")
     lines.append('any_condition ::= compare "(" any_column ", " literal ")"')
-    lines.append(
-        'sort ::= "sort(" ("NONE" | any_condition) (", " "-"? any_column)+ ")" ("[" any_column (", " any_column)* "]")? cut?'
-    )
+    lines.append('any_list ::= any_column (", " any_column)*')
+    lines.append('sort ::= "sort(" ("NONE" | any_condition) (", " "-"? any_column)+ ")" ("[" any_list "]")? cut?')
     lines.append(_SQL.strip())
     lines.append(f"table ::= {_either(_quote(t.name) for t in domain.tables)}")
     columns = (f"{_quote(t.name + '.')} ({_either(_quote(c.name) for c in t.columns)})" for t in domain.tables)
@@ -99,8 +99,8 @@ def _groups(domain: Domain) -> Iterator[tuple[Table, ...]]:
 def _group_rules(name: str, group: tuple[Table, ...]) -> Iterator[str]:
     owners: dict[str, list[str]] = {}
     for table in group:
-        for column in table.columns:
-            owners.setdefault(column.name, []).append(table.name)
+        for own in table.columns:
+            owners.setdefault(own.name, []).append(table.name)
     spelled = [(c, f"{t.name}.{c.name}" if len(owners[c.name]) > 1 else c.name) for t in group for c in t.columns]
     numbers = [s for c, s in spelled if c.numeric]
     column, condition = f"column_{name}", f"condition_{name}"

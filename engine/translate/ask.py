@@ -25,7 +25,7 @@ _EXPLAIN = frozenset("why how".split())
 class Reading:
     """A meaning, the words of the question it explains, its lexical score and canonical utterance.
 
-    `covered` is the share of the question's weight that is explained.
+    `covered` is the share of the question's weight that is explained, `guessed` the cost of what nobody said.
     """
 
     meaning: Meaning
@@ -33,6 +33,7 @@ class Reading:
     score: float
     covered: float
     said: str
+    guessed: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,10 @@ class Asker:
     def _wants(self) -> _Wanted:
         q = self.question
         words = [w.text for w in q.words]
-        who = frozenset(a.meant.table for a in q.of("wh") if a.phrase.startswith("who"))
+        asking = [a for a in q.of("wh") if a.mask.bit_count() == 1]
+        first_word = min((a.first for a in asking), default=0)
+        # the first question word decides: in "what was the debut of whoever ..." it is not "whoever"
+        who = frozenset(a.meant.table for a in asking if a.first == first_word and a.phrase.startswith("who"))
         counts = bool(q.of("op", "count"))
         first = words[0] if words else ""
         text = " ".join(words)
@@ -98,7 +102,7 @@ class Asker:
         explained = q.weight(mask)
         covered = explained / q.total if q.total else 0.0
         score = explained - (q.total - explained) - cost + fit
-        return Reading(meaning, mask, score, covered, said)
+        return Reading(meaning, mask, score, covered, said, cost)
 
     def _nouns_of(self, tables: frozenset[str]) -> int:
         """The words that merely name a table which the meaning has anyway: "the film", "which actor"."""

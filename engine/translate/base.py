@@ -15,7 +15,7 @@ class Translation:
 
     `utterance` is what the program asks, in plain words. `covered` is the share of the question's words that the
     program accounts for, `margin` how far it stands before the next different one, `similarity` the encoder's
-    cosine (None if it was not asked). `meaning` is there when the program was composed rather than generated.
+    cosine (None if it was not asked), `unexplained` the words it leaves out, `guessed` the cost of pieces nobody said. `meaning` is there when the program was composed rather than generated.
     """
 
     program: str
@@ -26,7 +26,7 @@ class Translation:
     similarity: float | None = None
     meaning: Meaning | None = None
     unexplained: tuple[str, ...] = ()
-    entities: tuple[str, ...] = ()
+    guessed: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -142,6 +142,7 @@ class Canonical:
                     similarity=cosine,
                     meaning=reading.meaning,
                     unexplained=left,
+                    guessed=reading.guessed,
                 )
             )
         return out

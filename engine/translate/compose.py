@@ -19,9 +19,11 @@ from .meaning import Condition, Entity, Is, Same, Set, Through, To, Top, Where
 
 BEAM, ROUNDS = 48, 5
 # What a piece costs that no word of the question asks for, and what every further join costs.
-UNSAID_ROLE, UNSAID_ROWS, JOIN, FREE_TEXT = 1.3, 0.8, 0.2, 0.5
+UNSAID_ROLE, UNSAID_ROWS, JOIN, FREE_TEXT = 1.3, 0.8, 0.3, 0.5
 # What is given back when two names stand side by side: "kubrick's the shining", "hard rain (morgan freeman)".
 BESIDE = 0.8
+# What it costs to go where no call leads by itself: the films somebody edited.
+UNREACHABLE = 0.7
 
 
 @dataclass(frozen=True)
@@ -218,6 +220,8 @@ class Composer:
                     backward = near == role.to
                     noun = self._noun(far)
                     said = f"{noun} {phrase} {part.said}" if not backward else f"{noun} that {part.said} {phrase}"
+                    if backward and not _reachable(self.domain, detail, role):
+                        cost += UNREACHABLE
                     new = Part(Set(far, (Through(rows),)), part.mask | mask, part.solid, part.cost + cost + JOIN, said)
                     yield new
                     for a in self.question.of("value"):
@@ -393,7 +397,7 @@ class Composer:
         if before & {"as", "was", "is", "were", "be"}:
             return True
         span = sum(1 << k for k in range(first, last + 1))
-        atoms = self.question.of("role") + self.question.of("column") + self.question.of("ask")
+        atoms = [a for a in self.question.of("role") if a.meant.name == "verb"] + self.question.of("column") + self.question.of("ask")
         return any(a.meant.table == detail.name and _distance(a.mask & ((1 << a.last) | (1 << a.first)), span) <= 2 for a in atoms)
 
     def _is_grammar(self, i: int) -> bool:
@@ -474,6 +478,14 @@ def _has_where(rows: Set, column: str) -> bool:
 
 def _has_through(rows: Set, detail: str) -> bool:
     return any(isinstance(c, Through) and c.rows.table == detail for c in rows.conditions)
+
+
+def _reachable(domain: Domain, detail: Table, role: Role) -> bool:
+    """Whether a role's rows can be had by the one who has it: an actor's films, but not an editor's."""
+    links = {c.name for c in detail.columns if c.links and c.links.table == role.to}
+    if any(set(a.needs) <= links for a in domain.accesses[detail.name]):
+        return True
+    return any(v.needs in links and set(v.only) <= set(role.where) for v in detail.via)
 
 
 def _alike(a: Set, b: Set) -> bool:
