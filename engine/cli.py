@@ -69,13 +69,20 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
+def _option(name: str) -> str:
+    about = help_of(name)
+    return f"{about[0].upper()}{about[1:]} ({VARIABLES[name]})."
+
+
 @app.callback(invoke_without_command=True)
 def start(
     ctx: typer.Context,
-    base: Annotated[Path | None, typer.Option(help=help_of("base").capitalize() + ".")] = None,
-    server: Annotated[str, typer.Option(help=help_of("server").capitalize() + ".")] = "",
-    store: Annotated[Path | None, typer.Option(help=help_of("store") + ".")] = None,
-    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")] = False,
+    base: Annotated[Path | None, typer.Option(help=_option("base"))] = None,
+    server: Annotated[str, typer.Option(help=_option("server"))] = "",
+    store: Annotated[Path | None, typer.Option(help=_option("store"))] = None,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
 ) -> None:
     """Answers questions from APIs, with the SQL and the calls behind every answer."""
     if base is not None and server:
@@ -96,8 +103,12 @@ def start(
 def ask(
     ctx: typer.Context,
     question: Annotated[list[str], typer.Argument(help="The question.", metavar="QUESTION")],
-    query_time: Annotated[str | None, typer.Option(help="When it is asked, as 2024-03-10T23:19; now if not given.")] = None,
-    why: Annotated[bool, typer.Option("--why", help="Print also the program, the rows and where they came from.")] = False,
+    query_time: Annotated[
+        str | None, typer.Option(help="When it is asked, as 2024-03-10T23:19; now if not given.")
+    ] = None,
+    why: Annotated[
+        bool, typer.Option("--why", help="Print also the program, the rows and where they came from.")
+    ] = False,
     as_json: AsJson = False,
     domain: DomainName = "",
 ) -> None:
@@ -128,8 +139,18 @@ def sql(
         result = session.run(_read(program), domain, max_rows=max_rows)
         if as_json:
             made, covered = len(result.filled.made), result.filled.covered
-            found = {"columns": result.columns, "rows": result.rows, "complete": result.complete, "cut_off": result.cut_off}
-            extra = {"gaps": [str(g) for g in result.gaps], "sql": result.prepared.sql, "calls": made, "covered": covered}
+            found = {
+                "columns": result.columns,
+                "rows": result.rows,
+                "complete": result.complete,
+                "cut_off": result.cut_off,
+            }
+            extra = {
+                "gaps": [str(g) for g in result.gaps],
+                "sql": result.prepared.sql,
+                "calls": made,
+                "covered": covered,
+            }
             typer.echo(show.json_text(found | extra, indent=None))
         elif as_csv:
             typer.echo(show.csv_text(result.columns, result.rows), nl=False)
@@ -179,7 +200,9 @@ def schema(
 @app.command("eval")
 def evaluate(
     ctx: typer.Context,
-    file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, metavar="FILE", help="Questions, .jsonl or .jsonl.bz2.")],
+    file: Annotated[
+        Path, typer.Argument(exists=True, dir_okay=False, metavar="FILE", help="Questions, .jsonl or .jsonl.bz2.")
+    ],
     out: Annotated[Path, typer.Option(help="Predictions, .jsonl; what it holds already is not asked again.")],
     domain: Annotated[str, typer.Option(help="Only the questions that the file says are of this domain.")] = "",
     workers: Annotated[int, typer.Option(min=1, help="Questions at a time.")] = 1,
@@ -218,13 +241,15 @@ def serve_api(
     from kg.crag_api.server import serve
 
     base = _settings(ctx).base
+    if base is not None and not base.is_dir():
+        raise KgError(f"There is no directory {base}.")
     serve(SAMPLE if base is None else base, host, port)
 
 
 @app.command()
 def repl(ctx: typer.Context, domain: DomainName = "") -> None:
     """Ask questions and run programs, one after the other."""
-    from .repl import run
+    from .terminal import run
 
     with _session(ctx, domain) as session:
         run(session, domain)

@@ -65,7 +65,7 @@ class Prediction:
 
 
 def read_questions(path: Path) -> Iterator[Question | Problem]:
-    """Yield the questions of a .jsonl or .jsonl.bz2 file, a Problem for each line that is none; blank lines are skipped.
+    """Yield the questions of a .jsonl or .jsonl.bz2 file, a Problem for a line that is none. Skips blank lines.
 
     Raises EvaluationError if the file cannot be read.
     """
@@ -127,7 +127,9 @@ class Evaluation:
     def __enter__(self) -> Evaluation:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self._file.close()
 
     def run(
@@ -242,7 +244,13 @@ def _resumed(out: Path) -> list[Prediction]:
 
 
 def _prediction(line: bytes) -> Prediction | None:
-    kinds = {"interaction_id": str, "prediction": str, "source": str, "program": str, "seconds": (int, float)}
+    kinds: dict[str, type | tuple[type, ...]] = {
+        "interaction_id": str,
+        "prediction": str,
+        "source": str,
+        "program": str,
+        "seconds": (int, float),
+    }
     try:
         data: Any = json.loads(line)
     except (ValueError, RecursionError):

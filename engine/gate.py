@@ -6,6 +6,7 @@ sure is not said. *Complete but empty* is evidence of a false premise; *not comp
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,20 +18,28 @@ from .answers import Reason
 from .translate.meaning import Aggregate, Calculate, Compare, Condition, Count, Exists, Is, Meaning, Names, Set, Through, To, Where, Which
 
 
+# "when was it released" has one answer; a set of so many dates or numbers answers another question.
+FEW_VALUES = 3
+
+
 @dataclass(frozen=True)
 class Verdict:
-    """accept, invalid or unknown; for the last a reason, and a sentence that says it."""
+    """accept, invalid, empty or unknown; for the last a reason, and a sentence that says it."""
 
     kind: str
     reason: Reason = ""
     detail: str = ""
 
 
-ACCEPT, INVALID = Verdict("accept"), Verdict("invalid")
+ACCEPT, INVALID, EMPTY = Verdict("accept"), Verdict("invalid"), Verdict("empty")
+UNKNOWN_VALUE = Verdict("unknown", "incomplete", "the data do not have this value")
 
 
-def judge(meaning: Meaning | None, result: Result, unexplained: tuple[str, ...], holds: Callable[[Set], bool]) -> Verdict:
-    """Return the verdict on a result. `unexplained` are the question's words that the meaning leaves out; `holds` tells whether a set has any rows; it is asked only about false premises."""
+def judge(meaning: Meaning | None, result: Result, unexplained: tuple[str, ...]) -> Verdict:
+    """Return the verdict on a result; "empty" if all was seen and nothing is there, which `premise` then weighs.
+
+    `unexplained` are the words of the question that the meaning leaves out.
+    """
     if not result.complete:
         gap = str(result.gaps[0]) if result.gaps else "not all rows could be seen"
         return Verdict("unknown", "incomplete", gap)
@@ -44,15 +53,23 @@ def judge(meaning: Meaning | None, result: Result, unexplained: tuple[str, ...],
         # "did she thank him when she won": a yes is not about what was asked, a no refutes what is taken for granted
         return Verdict("unknown", "not_in_schema", f"nothing explains '{unexplained[0]}'") if rows[0][0] else INVALID
     if not empty:
+        single = isinstance(meaning, Names) and bool(meaning.column) and all(isinstance(r[0], (dt.date, int, float, type(None))) for r in rows)
+        if single and len(rows) > FEW_VALUES:
+            return Verdict("unknown", "conflict", f"{len(rows)} values were found where one was asked for")
         return ACCEPT
-    unknown = Verdict("unknown", "incomplete", "the data do not have this value")
-    if meaning is None or rows and isinstance(meaning, Names):
-        return unknown
+    return UNKNOWN_VALUE if meaning is None or (rows and isinstance(meaning, Names)) else EMPTY
+
+
+def premise(meaning: Meaning, holds: Callable[[Set], bool]) -> Verdict:
+    """Return what an empty result says: a false premise, if the data speak of the thing and deny what is asserted.
+
+    `holds` tells whether a set has any rows.
+    """
     asserted = [s for s in _sets(meaning) if not s.is_entity]
     for s in asserted:
         if not _holds(s, holds) and any(_holds(wider, holds) for wider in widened(s)):
             return replace(INVALID, detail="what the question takes for granted is not so")
-    return unknown
+    return UNKNOWN_VALUE
 
 
 def _judge_which(rows: list[tuple[Any, ...]]) -> Verdict:

@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Any
 
@@ -31,6 +31,8 @@ from .translate.lexicon import Lexicon
 from .translate.meaning import Count, Set, sql
 
 TRIED = 5  # programs that are run before giving up
+WORTH = 0.4  # how likely, next to the first, a program must be to be run
+CERTAIN = 0.5  # confidence in a program with rows beyond which no other is run
 REFUTED = 0.4  # how likely, next to one that returns nothing, a program with rows must be to be preferred
 MAX_GUESSED = 1.2  # a false premise must have been said: cost of unsaid pieces beyond which nothing is called invalid
 MAX_QUESTION = 2_000  # characters
@@ -121,15 +123,22 @@ class Session:
         deadline = time.monotonic() + self.settings.seconds
         translated = self.translator(domain.name).translate(question, now=now)
         trace.timings.update(translated.seconds)
-        outcomes = []
+        outcomes: list[_Outcome] = []
         for t in translated.translations[:TRIED]:
-            if outcomes and t.confidence < 0.4 * outcomes[0].translation.confidence:
+            if outcomes and (t.confidence < WORTH * outcomes[0].translation.confidence or _settled(outcomes)):
                 break
             outcomes.append(self._try(t, domain, deadline, trace))
         if not outcomes:
             return self._unknown(question, *_nothing_fits(translated), trace, started, domain.name)
         best, confidence = _agreed(outcomes)
+        if best.verdict.kind == "empty" and confidence >= self.settings.min_invalid and best.translation.meaning is not None:
+            verdict = gate.premise(best.translation.meaning, lambda s: self._holds(s, domain, deadline))
+            best = replace(best, verdict=verdict)
         return self._decide(question, domain, best, confidence, translated, trace, started)
+
+    def _holds(self, rows: Set, domain: Domain, deadline: float) -> bool:
+        found = self.graph(domain.name).run(sql(Count(rows), domain), deadline=deadline, now=self._clock())
+        return bool(found.rows[0][0])
 
     def _try(self, t: Translation, domain: Domain, deadline: float, trace: _Trace) -> _Outcome:
         """Run one program and judge what it returns."""
@@ -145,12 +154,7 @@ class Session:
             return _Outcome(t, gate.Verdict("unknown", "not_in_schema", str(e)))
         for stage, seconds in result.timings.items():
             trace.timings[stage] = trace.timings.get(stage, 0.0) + seconds
-
-        def holds(rows: Set) -> bool:
-            found = graph.run(sql(Count(rows), domain), deadline=deadline, now=self._clock())
-            return bool(found.rows[0][0])
-
-        verdict = gate.judge(t.meaning, result, t.unexplained, holds)
+        verdict = gate.judge(t.meaning, result, t.unexplained)
         text = phrase(t.meaning, result.rows, domain) if verdict.kind == "accept" else verdict.kind
         trace.note(f"{t.utterance}: {text} ({t.confidence:.2f}, {len(result.filled.made)} calls, {result.filled.covered} covered)")
         return _Outcome(t, verdict, result, text)
@@ -164,7 +168,7 @@ class Session:
         elif t.covered < self.settings.min_covered or confidence < self.settings.min_confidence:
             reason, detail = _nothing_fits(translated) if t.unexplained else ("low_confidence", "more than one reading fits")
             answer = self._unknown(question, reason, detail, trace, started, domain.name)
-        elif verdict.kind == "invalid" and (confidence < self.settings.min_invalid or t.guessed > MAX_GUESSED):
+        elif verdict.kind in ("invalid", "empty") and (confidence < self.settings.min_invalid or t.guessed > MAX_GUESSED):
             answer = self._unknown(question, "low_confidence", verdict.detail, trace, started, domain.name)
         elif translated.explains and verdict.kind == "accept":
             answer = self._unknown(question, "not_in_schema", "the data hold facts, not reasons", trace, started, domain.name)
@@ -255,6 +259,12 @@ class Session:
         return self._translators[name]
 
 
+def _settled(outcomes: list[_Outcome]) -> bool:
+    """Whether what was found is so likely that no other reading could change the answer."""
+    first = outcomes[0]
+    return len(outcomes) == 1 and first.verdict.kind == "accept" and first.translation.confidence >= CERTAIN
+
+
 def _agreed(outcomes: list[_Outcome]) -> tuple[_Outcome, float]:
     """The outcome whose answer gathers most confidence, and that confidence.
 
@@ -272,7 +282,7 @@ def _agreed(outcomes: list[_Outcome]) -> tuple[_Outcome, float]:
             best = likely
     confidence = weight[best.verdict.kind, best.text]
     if best.verdict.kind == "accept":
-        refuted = sum(o.translation.confidence for o in outcomes if o.verdict.kind == "invalid")
+        refuted = sum(o.translation.confidence for o in outcomes if o.verdict.kind in ("invalid", "empty"))
         confidence /= max(1.0 - refuted, confidence)
     return best, min(confidence, 1.0)
 

@@ -148,9 +148,9 @@ def plan_text(steps: Sequence[Explained]) -> str:
     if not steps:
         return "No calls are needed."
     total = sum(s.calls - s.covered for s in steps)
-    sure = all(s.exact for s in steps)
+    about = "" if all(s.exact for s in steps) else "about "
     lines = [f"{i}. {plain(str(s))}" for i, s in enumerate(steps, 1)]
-    return "\n".join([*lines, f"{counted(total, 'call')} to make{'' if sure else ', about'}"])
+    return "\n".join([*lines, f"To make: {about}{counted(total, 'call')}."])
 
 
 # -- schemas -------------------------------------------------------------------------------------------------------

@@ -66,7 +66,7 @@ _PLAIN = frozenset(
         *(exp.Identifier, exp.Alias, exp.Where, exp.Having, exp.Qualify, exp.Order, exp.Tuple, exp.Paren),
         *(exp.Literal, exp.Boolean, exp.Null, exp.Var, exp.DataTypeParam, exp.Interval, exp.Case, exp.If, exp.Exists),
         *(exp.And, exp.Or, exp.Not, exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Is, exp.Between),
-        *(exp.Like, exp.ILike, exp.Escape, exp.NullSafeEQ, exp.NullSafeNEQ),
+        *(exp.Like, exp.ILike, exp.Escape, exp.IgnoreNulls, exp.NullSafeEQ, exp.NullSafeNEQ),
         *(exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod, exp.Neg, exp.DPipe),
         *(exp.WindowSpec, exp.Filter),
     }
@@ -130,6 +130,8 @@ _HINTS: dict[type[exp.Expr], str] = {
     exp.Lateral: "Use a plain join or a subquery.",
     exp.Unnest: "Tables hold no lists: join the table that holds the rows.",
 }
+
+_CLOCKS = ("now", "get_current_timestamp", "transaction_timestamp", "current_localtimestamp", "get_current_time")
 
 
 def check(tree: exp.Query, domain: Domain) -> exp.Query:
@@ -218,6 +220,10 @@ def _refused(node: exp.Expr, part: str) -> tuple[str]:
 def _known_function(node: exp.Expr) -> None:
     name, takes = node.name.lower(), len(node.expressions)
     if name not in _ANONYMOUS:
+        if name in _CLOCKS:
+            raise QueryError(
+                f"{name}() is not allowed: what is now is told from outside.", hint=_HINTS[exp.CurrentTimestamp]
+            )
         known = functions()
         hint = f"{did_you_mean(name, known)} Functions: {listed(known, 200)}.".strip()
         raise QueryError(f"There is no function {name} here.", hint=hint)

@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator
 
 from sqlglot import exp, parse_one
-from sqlglot.errors import SqlglotError
+from sqlglot.errors import ErrorLevel, SqlglotError
 
 from kg import calls, lower, spell
 from kg.domain import Domain
@@ -72,7 +72,7 @@ def parse(text: str, domain: Domain) -> exp.Query:
 
 def to_sql(tree: exp.Query, *, pretty: bool = False) -> str:
     """Return the SQL spelling."""
-    return tree.sql(dialect="duckdb", pretty=pretty, comments=False)
+    return tree.sql(dialect="duckdb", pretty=pretty, comments=False, unsupported_level=ErrorLevel.IGNORE)
 
 
 def to_calls(tree: exp.Query, domain: Domain) -> str:

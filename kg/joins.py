@@ -8,7 +8,7 @@ from itertools import product
 from sqlglot import exp, parse_one
 
 from kg.calls import Condition, Get, Group, Literal, Name, Test, Value, did_you_mean, listed
-from kg.domain import Domain, Link, Table
+from kg.domain import Column, Domain, Link, Table
 from kg.errors import QueryError
 
 _BINDING = ("eq", "in", "ge", "gt", "le", "lt", "between")
@@ -126,21 +126,24 @@ class Joins:
         for old in have:
             found.extend(self.between(new, old) or self.between(old, new, flip=True))
         gone = [t for t in self.get.tables if t not in have and t not in needed and self.domain.table(t).is_entity]
-        for old in have:
+        for old, entity in product(have, gone):
             # two tables that link to the same entity, which itself is not needed
-            for one, two in product(self.domain.table(new).columns, self.domain.table(old).columns):
-                if one.links and one.links == two.links and not one.links.where and one.links.table in gone:
-                    this, that = exp.column(one.name, table=new), exp.column(two.name, table=old)
-                    found.append(exp.EQ(this=this, expression=that))
+            pairs = product(self.links(new, entity), self.links(old, entity))
+            for one, two in ((a, b) for a, b in pairs if a.links == b.links and a.links and not a.links.where):
+                this, that = exp.column(one.name, table=new), exp.column(two.name, table=old)
+                found.append(exp.EQ(this=this, expression=that))
+                break
         return found
+
+    def links(self, source: str, target: str) -> list[Column]:
+        """The columns of `source` that link to `target`, the best first: those at hand, then those to its key."""
+        lacks, key = self.lacks(source), self.domain.table(target).key
+        links = [c for c in self.domain.table(source).columns if c.links and c.links.table == target]
+        return sorted(links, key=lambda c: (c.name in lacks, c.links is not None and c.links.column not in key))
 
     def between(self, source: str, target: str, *, flip: bool = False) -> list[exp.Expr]:
         """The join along the best link from `source` to `target`: by key if the key is at hand."""
-        lacks = self.lacks(source)
-        key = self.domain.table(target).key
-        links = [c for c in self.domain.table(source).columns if c.links and c.links.table == target]
-        links.sort(key=lambda c: (c.name in lacks, c.links is not None and c.links.column not in key))
-        for column in links[:1]:
+        for column in self.links(source, target)[:1]:
             assert column.links
             one, two = exp.column(column.name, table=source), exp.column(column.links.column, table=target)
             on: list[exp.Expr] = [exp.EQ(this=two, expression=one) if flip else exp.EQ(this=one, expression=two)]

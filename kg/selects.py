@@ -169,17 +169,19 @@ class Select:
         there = self.program.select(k) if isinstance(line, Rows) and not line.aggregate else None
         if there is None or there.joins is None or not isinstance(line, Rows):
             return table.label, self.program.shown(k), ""
-        if len(line.show) == 1 and isinstance(line.show[0], Name):
-            chosen = there.type_of(line.show[0])
-            if chosen is not None and chosen.links and chosen.links.table == table.name:
-                return chosen.links.column, there.export(line.show[0]), chosen.links.where
-        for link_name, link in there.joins.links_to(table):
-            if link.column in table.key:
-                return link.column, there.export(link_name), link.where
+        links = list(there.joins.links_to(table))
+        keys = [(name, link) for name, link in links if link.column in table.key]
+        bound = table.name in there.entities and table.name not in there.joins.free()
+        if not keys and bound and len(table.key) == 1:
+            return table.key[0], there.export(Name(table.key[0], table.name)), ""
+        if not keys and len(line.show) == 1 and isinstance(line.show[0], Name):
+            # a link that is not to the key holds if it is the one shown
+            shown = there.joins.find(line.show[0])
+            links.sort(key=lambda found: (found[0].table, found[0].column) != shown)
+        for own, link in [*keys, *links]:
+            return link.column, there.export(own), link.where
         if table.name in there.entities and len(table.key) == 1:
             return table.key[0], there.export(Name(table.key[0], table.name)), ""
-        for link_name, link in there.joins.links_to(table):
-            return link.column, there.export(link_name), link.where
         return table.label, self.program.shown(k), ""
 
     def condition(self, condition: Condition) -> exp.Expr:

@@ -65,9 +65,10 @@ class _NoSpelling(Exception):
 def spellings(tree: exp.Query, domain: Domain) -> Iterator[str]:
     """Yield the programs in the call spelling that may mean `tree`, the plainest first."""
     seen = set[str]()
-    for guess in product((True, False), repeat=3):
+    yes, no = (True, False), (False, True)
+    for linked, first, by_position, columns in product(no, yes, yes, yes):
         try:
-            text = _Speller(domain, *guess).program(tree)
+            text = _Speller(domain, first, by_position, columns, linked).program(tree)
         except _NoSpelling:
             continue
         if text not in seen:
@@ -76,10 +77,11 @@ def spellings(tree: exp.Query, domain: Domain) -> Iterator[str]:
 
 
 class _Speller:
-    """One guess: entities first or in the order of FROM, bound by position or by eq(), all columns or each."""
+    """One guess: entities first or in the order of FROM, bound by position or by eq(), all columns or each, and
+    only the tables there are or also the entities that these link to."""
 
-    def __init__(self, domain: Domain, entities_first: bool, by_position: bool, all_columns: bool):
-        self.domain = domain
+    def __init__(self, domain: Domain, entities_first: bool, by_position: bool, all_columns: bool, linked: bool):
+        self.domain, self.linked = domain, linked
         self.entities_first, self.by_position, self.all_columns = entities_first, by_position, all_columns
         self.ctes: dict[str, exp.Query] = {}
         self.before = ""  # the CTE that is the line before
@@ -243,6 +245,9 @@ class _Call:
                 self.joined_line = table.name
             else:
                 raise _NoSpelling
+        if speller.linked:
+            to = {c.links.table for t in self.tables for c in self.domain.table(t).columns if c.links}
+            self.tables += [t.name for t in self.domain.entities if t.name in to and t.name not in self.tables]
         if speller.entities_first:
             self.tables.sort(key=lambda t: not self.domain.table(t).is_entity)
 

@@ -100,6 +100,7 @@ class Composer:
     lexicon: Lexicon
     question: Question
     pool: dict[Set, Part] = field(default_factory=dict)
+    _rows: dict[Set, Part] = field(default_factory=dict)  # of these, the rows of detail tables without roles
 
     @property
     def domain(self) -> Domain:
@@ -129,6 +130,8 @@ class Composer:
                 fresh[p.set] = p
         best = sorted(fresh.values(), key=self.promise, reverse=True)[:BEAM]
         self.pool.update((p.set, p) for p in best)
+        tables = self.domain.by_name
+        self._rows.update((p.set, p) for p in best if not tables[p.set.table].is_entity and not tables[p.set.table].roles)
         return best
 
     # -- where sets begin ----------------------------------------------------------------------------------------
@@ -260,7 +263,7 @@ class Composer:
 
     def _into_rows(self, part: Part, table: Table) -> Iterator[Part]:
         """The awards of a film; a film with awards of a kind."""
-        for rows in self._detail_rows():
+        for rows in list(self._rows.values()):
             detail = self.domain.table(rows.set.table)
             if not _links_to(detail, table.name) or rows.solid & part.solid:
                 continue
@@ -273,9 +276,6 @@ class Composer:
             yield Part(anchored, mask, solid, cost, f"{rows.said} of {part.said}")
             if not any(isinstance(c, To) for c in rows.set.conditions) and not _has_through(part.set, detail.name):
                 yield Part(part.set.also(Through(rows.set)), mask, solid, cost, f"{part.said} with {rows.said}")
-
-    def _detail_rows(self) -> list[Part]:
-        return [p for p in list(self.pool.values()) if not self.domain.table(p.set.table).is_entity and not self.domain.table(p.set.table).roles]
 
     def _other_end(self, part: Part, table: Table) -> Iterator[Part]:
         """The same credit bound at its other end too: that actor in that film."""
@@ -409,15 +409,19 @@ class Composer:
 
     def _merge(self, frontier: list[Part]) -> Iterator[Part]:
         """Both at once: the films of two people, the film of that name by that director."""
-        pool = [p for p in self.pool.values() if p.set.top is None and self.domain.table(p.set.table).is_entity]
+        pool: dict[str, list[Part]] = {}
+        for p in self.pool.values():
+            if p.set.top is None and self.domain.table(p.set.table).is_entity:
+                pool.setdefault(p.set.table, []).append(p)
+        fresh = {id(p) for p in frontier}
         for a in frontier:
             if a.set.top is not None or a.set.is_entity:
                 continue
-            for b in pool:
-                if b.set.table != a.set.table or a.solid & b.solid or b.set == a.set:
+            for b in pool.get(a.set.table, ()):
+                if a.solid & b.solid or b is a:
                     continue
                 first, second = (b, a) if b.set.is_entity else (a, b)
-                if not b.set.is_entity and repr(a.set) > repr(b.set):
+                if not b.set.is_entity and hash(a.set) > hash(b.set) and id(b) in fresh:
                     continue  # the other order of the same pair
                 conditions = first.set.conditions + tuple(c for c in second.set.conditions if c not in first.set.conditions)
                 if len(conditions) > 4 or sum(isinstance(c, Is) for c in conditions) > 1:
@@ -431,7 +435,7 @@ class Composer:
 
     def _same_year(self, frontier: list[Part]) -> Iterator[Part]:
         """ "The year she won, who ...": the year of other rows of the same table."""
-        rows = self._detail_rows()
+        rows = list(self._rows.values())
         for other in frontier:
             table = self.domain.table(other.set.table)
             column = _year_column(table)

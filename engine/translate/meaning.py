@@ -84,6 +84,14 @@ class Set:
     conditions: tuple[Condition, ...] = ()
     top: Top | None = None
 
+    def __hash__(self) -> int:
+        # sets nest and are looked up by the thousand: hash each once
+        known: int | None = self.__dict__.get("_hash")
+        if known is None:
+            known = hash((self.table, self.conditions, self.top))
+            object.__setattr__(self, "_hash", known)
+        return known
+
     def also(self, *more: Condition) -> Set:
         return replace(self, conditions=self.conditions + more)
 

@@ -1,0 +1,146 @@
+"""The terminal around the REPL: lines, history, Ctrl-C and Ctrl-D, and what Tab offers.
+
+Importing prompt_toolkit takes a tenth of a second, so only `kgq repl` imports this.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from prompt_toolkit import PromptSession
+from prompt_toolkit.completion import CompleteEvent, Completer, Completion
+from prompt_toolkit.document import Document
+from prompt_toolkit.history import FileHistory, History, InMemoryHistory
+from rich.console import Console
+
+from kg.domain import Domain
+from kg.errors import KgError
+
+from .repl import COMMANDS, SETTABLE, Repl, is_program
+from .session import Session
+
+OFFERED = 12  # entity names at a time
+WORDS = 5  # of a question, taken together as the start of a name
+_WORD = re.compile(r"[\w.]*\Z")
+_OPEN_TEXT = re.compile(r"""(?:'(?:[^']|'')*'|"(?:[^"]|"")*"|[^'"])*(?P<quote>['"])(?P<text>[^'"]*)\Z""")
+_KEYWORDS = (
+    "SELECT", "FROM", "WHERE", "JOIN", "GROUP BY", "ORDER BY", "HAVING", "LIMIT", "DISTINCT", "COUNT(", "AVG(", "SUM(",
+    "MIN(", "MAX(", "sort(", "eq(", "neq(", "gt(", "ge(", "lt(", "le(", "like(", "between(", "in(", "any(", "not(",
+)  # fmt: skip
+
+
+def run(session: Session, domain: str = "", console: Console | None = None) -> None:
+    """Talk until Ctrl-D. Where stdin is no terminal its lines are taken one after the other."""
+    repl = Repl(session, console or Console(markup=False, emoji=False, highlight=False), domain)
+    if console is None and not sys.stdin.isatty():
+        for line in sys.stdin:
+            if not repl.handle(line.rstrip("\n")):
+                return
+        return
+    # Tab only: names that come up while one types would hide the question
+    terminal: PromptSession[str] = PromptSession(
+        history=_history(session.settings.cache / "history"),
+        completer=Completions(repl),
+        complete_while_typing=False,
+        complete_in_thread=True,
+    )
+    repl.greet()
+    while True:
+        try:
+            line = terminal.prompt("  ... " if repl.pending else "kgq > ")
+        except KeyboardInterrupt:
+            repl.cancel()
+            continue
+        except EOFError:
+            return
+        if not repl.handle(line):
+            return
+
+
+def _history(file: Path) -> History:
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.touch(mode=0o600)
+    except OSError:
+        return InMemoryHistory()  # a home that cannot be written is no reason not to answer
+    return FileHistory(str(file))
+
+
+class Completions(Completer):
+    """Completions for the line of `repl`, under the domain that is chosen there."""
+
+    def __init__(self, repl: Repl):
+        self.repl = repl
+
+    def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterator[Completion]:
+        text = document.text_before_cursor
+        command, space, rest = text.lstrip().partition(" ")
+        if command.startswith("\\") and not space:
+            yield from _starting(command, COMMANDS)
+        elif command in ("\\sql", "\\plan"):
+            yield from self._program(rest)
+        elif command == "\\set":
+            yield from _starting(rest, SETTABLE)
+        elif command == "\\d":
+            yield from _starting(rest, self._domain.by_name)
+        elif command == "\\domain":
+            yield from _starting(rest, self.repl.session.domains)
+        elif command.startswith("\\"):
+            return
+        elif self.repl.pending or is_program(text) or re.fullmatch(r"\s*(get_\w*|sel\w*)", text, re.I):
+            yield from self._program(text)
+        else:
+            yield from self._question(text)
+
+    @property
+    def _domain(self) -> Domain:
+        return self.repl.session.domains[self.repl.domain]
+
+    def _program(self, text: str) -> Iterator[Completion]:
+        """Names within quotes; else tables, columns (of the table before a dot), calls and words of the dialect."""
+        if found := _OPEN_TEXT.match(text):
+            quote, start = found["quote"], found["text"]
+            for name in self._names(start):
+                yield Completion(name.replace(quote, quote * 2) + quote, -len(start), display=name)
+            return
+        domain = self._domain
+        match = _WORD.search(text)
+        assert match is not None
+        word = match[0]
+        table, dot, column = word.rpartition(".")
+        if dot:
+            if table in domain.by_name:
+                yield from _starting(column, domain.table(table).by_name)
+            return
+        if word:
+            columns = dict.fromkeys(c.name for t in domain.tables for c in t.columns)
+            yield from _starting(
+                word, [*domain.by_name, *columns, *(f"get_{t.name}(" for t in domain.tables), *_KEYWORDS]
+            )
+
+    def _question(self, text: str) -> Iterator[Completion]:
+        """The names that go on from the last words, the most words that do."""
+        starts = [m.start() for m in re.finditer(r"\S+", text)][-WORDS:]
+        for start in starts:
+            prefix = text[start:]
+            if names := self._names(prefix):
+                for name in names:
+                    yield Completion(name, -len(prefix))
+                return
+
+    def _names(self, prefix: str) -> list[str]:
+        if len(prefix.strip()) < 2:
+            return []
+        try:
+            return self.repl.session.linker(self.repl.domain).complete(prefix, OFFERED)
+        except KgError:
+            return []  # the source does not answer: asking will say so
+
+
+def _starting(word: str, known: Iterable[str]) -> Iterator[Completion]:
+    for name in known:
+        if name.lower().startswith(word.lower()):
+            yield Completion(name, -len(word))
