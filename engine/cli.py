@@ -25,6 +25,7 @@ from kg.errors import KgError, QueryError
 from kg.sources import SAMPLE
 
 from . import show
+from .interrupt import ctrl_c
 from .session import Session
 from .settings import VARIABLES, Settings, help_of
 
@@ -36,7 +37,8 @@ class _Commands(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:
         try:
-            return super().invoke(ctx)
+            with ctrl_c():
+                return super().invoke(ctx)
         except KgError as e:
             _say(str(e), dim=False)
             raise typer.Exit(1) from e

@@ -24,6 +24,7 @@ from kg.errors import KgError
 
 from .answers import IDK, INVALID
 from .clock import ClockError, moment_of
+from .interrupt import ctrl_c
 from .session import Session
 
 
@@ -188,7 +189,8 @@ class Evaluation:
     def _ask(self, q: Question) -> Prediction | Problem:
         started = time.perf_counter()
         try:
-            answer = self.session.answer(q.query, query_time=q.query_time)
+            with ctrl_c():
+                answer = self.session.answer(q.query, query_time=q.query_time)
         except KgError as e:
             return Problem(q.line, str(e))
         except Exception as e:  # noqa: BLE001 - one question's bug must not cost the thousands after it

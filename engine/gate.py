@@ -24,14 +24,14 @@ FEW_VALUES = 3
 
 @dataclass(frozen=True)
 class Verdict:
-    """accept, invalid, empty or unknown; for the last a reason, and a sentence that says it."""
+    """accept, zero (a count of none), invalid, empty or unknown; for the last a reason, and a sentence that says it."""
 
     kind: str
     reason: Reason = ""
     detail: str = ""
 
 
-ACCEPT, INVALID, EMPTY = Verdict("accept"), Verdict("invalid"), Verdict("empty")
+ACCEPT, INVALID, EMPTY, ZERO = Verdict("accept"), Verdict("invalid"), Verdict("empty"), Verdict("zero")
 UNKNOWN_VALUE = Verdict("unknown", "incomplete", "the data do not have this value")
 
 
@@ -52,6 +52,8 @@ def judge(meaning: Meaning | None, result: Result, unexplained: tuple[str, ...])
     if isinstance(meaning, (Exists, Compare)) and not empty and unexplained:
         # "did she thank him when she won": a yes is not about what was asked, a no refutes what is taken for granted
         return Verdict("unknown", "not_in_schema", f"nothing explains '{unexplained[0]}'") if rows[0][0] else INVALID
+    if isinstance(meaning, Count) and rows and rows[0][0] == 0:
+        return ZERO
     if not empty:
         single = isinstance(meaning, Names) and bool(meaning.column) and all(isinstance(r[0], (dt.date, int, float, type(None))) for r in rows)
         if single and len(rows) > FEW_VALUES:

@@ -21,6 +21,7 @@ from kg.graph import Result
 from . import show
 from .answers import Answer
 from .clock import moment_of
+from .interrupt import ctrl_c
 from .session import Session
 from .settings import Settings
 
@@ -109,7 +110,8 @@ class Repl:
     def handle(self, line: str) -> bool:
         """Do what `line` says. Returns whether to go on; never raises."""
         try:
-            return self._handle(line)
+            with ctrl_c():
+                return self._handle(line)
         except KeyboardInterrupt:
             self._say("Cancelled.", "dim")
         except KgError as e:

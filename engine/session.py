@@ -33,7 +33,8 @@ from .translate.meaning import Count, Set, sql
 TRIED = 5  # programs that are run before giving up
 WORTH = 0.4  # how likely, next to the first, a program must be to be run
 CERTAIN = 0.5  # confidence in a program with rows beyond which no other is run
-REFUTED = 0.4  # how likely, next to one that returns nothing, a program with rows must be to be preferred
+# How often a right program ends so: with rows, with nothing known, with nothing at all.
+LIKELIHOOD = {"accept": 1.0, "invalid": 0.5, "unknown": 0.4, "empty": 0.2, "zero": 0.2, "refused": 0.05}
 MAX_GUESSED = 1.2  # a false premise must have been said: cost of unsaid pieces beyond which nothing is called invalid
 MAX_QUESTION = 2_000  # characters
 
@@ -125,7 +126,7 @@ class Session:
         trace.timings.update(translated.seconds)
         outcomes: list[_Outcome] = []
         for t in translated.translations[:TRIED]:
-            if outcomes and (t.confidence < WORTH * outcomes[0].translation.confidence or _settled(outcomes)):
+            if outcomes and (t.share < WORTH * outcomes[0].translation.share or _settled(outcomes)):
                 break
             outcomes.append(self._try(t, domain, deadline, trace))
         if not outcomes:
@@ -146,16 +147,16 @@ class Session:
         try:
             result = graph.run(t.program, deadline=deadline, now=self._clock())
         except MissingInput as e:
-            return _Outcome(t, gate.Verdict("unknown", "missing_input", str(e)))
+            return _Outcome(t, gate.Verdict("refused", "missing_input", str(e)))
         except BudgetExceeded as e:
             return _Outcome(t, gate.Verdict("unknown", "incomplete", str(e)))
         except QueryError as e:
             trace.note(f"refused: {e}")
-            return _Outcome(t, gate.Verdict("unknown", "not_in_schema", str(e)))
+            return _Outcome(t, gate.Verdict("refused", "not_in_schema", str(e)))
         for stage, seconds in result.timings.items():
             trace.timings[stage] = trace.timings.get(stage, 0.0) + seconds
         verdict = gate.judge(t.meaning, result, t.unexplained)
-        text = phrase(t.meaning, result.rows, domain) if verdict.kind == "accept" else verdict.kind
+        text = phrase(t.meaning, result.rows, domain) if verdict.kind in ("accept", "zero") else verdict.kind
         trace.note(f"{t.utterance}: {text} ({t.confidence:.2f}, {len(result.filled.made)} calls, {result.filled.covered} covered)")
         return _Outcome(t, verdict, result, text)
 
@@ -163,12 +164,12 @@ class Session:
         self, question: str, domain: Domain, best: _Outcome, confidence: float, translated: Translated, trace: _Trace, started: float
     ) -> Answer:
         t, verdict = best.translation, best.verdict
-        if verdict.kind == "unknown":
+        if verdict.kind in ("unknown", "refused"):
             answer = self._unknown(question, verdict.reason, verdict.detail, trace, started, domain.name)
         elif t.covered < self.settings.min_covered or confidence < self.settings.min_confidence:
             reason, detail = _nothing_fits(translated) if t.unexplained else ("low_confidence", "more than one reading fits")
             answer = self._unknown(question, reason, detail, trace, started, domain.name)
-        elif verdict.kind in ("invalid", "empty") and (confidence < self.settings.min_invalid or t.guessed > MAX_GUESSED):
+        elif verdict.kind in ("invalid", "empty", "zero") and (confidence < self.settings.min_invalid or t.guessed > MAX_GUESSED):
             answer = self._unknown(question, "low_confidence", verdict.detail, trace, started, domain.name)
         elif translated.explains and verdict.kind == "accept":
             answer = self._unknown(question, "not_in_schema", "the data hold facts, not reasons", trace, started, domain.name)
@@ -262,29 +263,22 @@ class Session:
 def _settled(outcomes: list[_Outcome]) -> bool:
     """Whether what was found is so likely that no other reading could change the answer."""
     first = outcomes[0]
-    return len(outcomes) == 1 and first.verdict.kind == "accept" and first.translation.confidence >= CERTAIN
+    return len(outcomes) == 1 and first.verdict.kind == "accept" and first.translation.share >= CERTAIN
 
 
 def _agreed(outcomes: list[_Outcome]) -> tuple[_Outcome, float]:
-    """The outcome whose answer gathers most confidence, and that confidence.
+    """The outcome whose answer is most likely after all were run, and how likely.
 
-    A program that returns rows is better evidence than one that returns none: the latter's share is given up when
-    there is one of the former that is nearly as likely.
+    By Bayes: a right program seldom returns nothing, a wrong one often does (execution evidence, arXiv 2508.14056).
+    What was not run is given the likelihood of an average reading.
     """
     weight: dict[tuple[str, str], float] = {}
     for o in outcomes:
-        weight[o.verdict.kind, o.text] = weight.get((o.verdict.kind, o.text), 0.0) + o.translation.confidence
-    accepted = [o for o in outcomes if o.verdict.kind == "accept"]
-    best = max(outcomes, key=lambda o: weight[o.verdict.kind, o.text])
-    if best.verdict.kind != "accept" and accepted:
-        likely = max(accepted, key=lambda o: weight[o.verdict.kind, o.text])
-        if likely.translation.confidence >= REFUTED * best.translation.confidence:
-            best = likely
-    confidence = weight[best.verdict.kind, best.text]
-    if best.verdict.kind == "accept":
-        refuted = sum(o.translation.confidence for o in outcomes if o.verdict.kind in ("invalid", "empty"))
-        confidence /= max(1.0 - refuted, confidence)
-    return best, min(confidence, 1.0)
+        answer = (o.verdict.kind, o.text)
+        weight[answer] = weight.get(answer, 0.0) + o.translation.share * LIKELIHOOD[o.verdict.kind]
+    best = max(outcomes, key=lambda o: (weight[o.verdict.kind, o.text], o.translation.share))
+    rest = max(0.0, 1.0 - sum(o.translation.share for o in outcomes)) * LIKELIHOOD["unknown"]
+    return best, weight[best.verdict.kind, best.text] / (sum(weight.values()) + rest) * best.translation.quality
 
 
 def _nothing_fits(translated: Translated) -> tuple[Reason, str]:

@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from kg.domain import Domain
-from kg.errors import QueryError
+from .domain import Domain
+from .errors import QueryError
 
 AGGREGATES = ("len", "avg", "sum", "min", "max", "median")
 COMPARISONS = {"eq": "=", "neq": "<>", "gt": ">", "ge": ">=", "lt": "<", "le": "<="}

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from kg.calls import did_you_mean, listed
-from kg.domain import Domain
-from kg.errors import QueryError
-from kg.names import resolve
+from .calls import did_you_mean, listed
+from .domain import Domain
+from .errors import QueryError
+from .names import resolve
 
 MAX_NODES = 5_000
 MAX_DEPTH = 150

@@ -16,11 +16,11 @@ from collections.abc import Iterator
 from sqlglot import exp, parse_one
 from sqlglot.errors import ErrorLevel, SqlglotError
 
-from kg import calls, lower, spell
-from kg.domain import Domain
-from kg.errors import QueryError
-from kg.grammar import grammar
-from kg.names import identifier
+from . import calls, lower, spell
+from .domain import Domain
+from .errors import QueryError
+from .grammar import grammar
+from .names import identifier
 
 __all__ = ["MAX_LENGTH", "grammar", "parse", "to_calls", "to_sql"]
 
@@ -37,7 +37,7 @@ _SQL = re.compile(
 _PERCENT = re.compile(r"""('(?:[^']|'')*'|"(?:[^"]|"")*")|\bpercent\s*\(""", re.I)
 _PIECE = re.compile(
     r"""(?P<skip>'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|/\*.*?\*/) | (?P<hash>\#[^\n]*) | (?P<open>[(\[{]) |
-    (?P<close>[)\]}]) | (?P<semicolon>;) | (?P<newline>\n)""",
+    (?P<close>[)\]}]) | (?P<semicolon>;) | (?P<newline>\n\s*)""",
     re.X | re.S,
 )
 
@@ -127,7 +127,8 @@ def _lines(text: str) -> Iterator[str]:
 def _read(text: str) -> exp.Query:
     """The query that a SQL text is. Raises QueryError for anything else."""
     found = _SQL.match(text)
-    assert found is not None
+    if found is None:  # nonsense that the parser took, printed
+        raise QueryError("This is not valid SQL.", hint="Write a SELECT or a get_ call.")
     first = found[1].upper()
     if first not in ("SELECT", "WITH", "FROM", "VALUES"):
         raise QueryError(f"{first} is not allowed: a program only reads.", hint="Write a SELECT or a get_ call.")

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations
 
-from kg.calls import AGGREGATES, COMPARISONS
-from kg.domain import Domain, Table
+from .calls import AGGREGATES, COMPARISONS
+from .domain import Domain, Table
 
 _COMMON = r"""
 root ::= calls | select

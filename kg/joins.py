@@ -7,9 +7,9 @@ from itertools import product
 
 from sqlglot import exp, parse_one
 
-from kg.calls import Condition, Get, Group, Literal, Name, Test, Value, did_you_mean, listed
-from kg.domain import Column, Domain, Link, Table
-from kg.errors import QueryError
+from .calls import Condition, Get, Group, Literal, Name, Test, Value, did_you_mean, listed
+from .domain import Column, Domain, Link, Table
+from .errors import QueryError
 
 _BINDING = ("eq", "in", "ge", "gt", "le", "lt", "between")
 

@@ -12,10 +12,10 @@ from dataclasses import fields, is_dataclass, replace
 
 from sqlglot import exp
 
-from kg.calls import Before, Condition, Func, Get, Literal, Name, Neg, Op, Rows, Star, Value, listed
-from kg.domain import Domain
-from kg.errors import QueryError
-from kg.selects import BINARY, Select, literal, spelled, wrapped
+from .calls import Before, Condition, Func, Get, Literal, Name, Neg, Op, Rows, Star, Value, listed
+from .domain import Domain
+from .errors import QueryError
+from .selects import BINARY, Select, literal, spelled, wrapped
 
 Line = Value | exp.Query
 

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from kg.calls import did_you_mean, listed
-from kg.domain import Domain
-from kg.errors import QueryError
+from .calls import did_you_mean, listed
+from .domain import Domain
+from .errors import QueryError
 
 # DuckDB's reserved, function and column-name keywords: as names they need quotes (duckdb_keywords(), 2.0)
 _KEYWORDS = """

@@ -79,13 +79,10 @@ def _contains(text: exp.Expr, part: exp.Expr) -> exp.Expr:
 
 def _spell_out(call: exp.Anonymous) -> None:
     name, args = call.name.lower(), [a.copy() for a in call.expressions]
-    if name == "years_between":
-        # complete years, as people count ages; the order of the two does not matter
-        low, high = exp.func("least", *args), exp.func("greatest", *[a.copy() for a in args])
-        call.replace(exp.Anonymous(this="date_sub", expressions=[exp.Literal.string("year"), low, high]))
-    elif name == "days_between":
-        day_diff = exp.Anonymous(this="date_sub", expressions=[exp.Literal.string("day"), *args])
-        call.replace(exp.Anonymous(this="abs", expressions=[day_diff]))
+    if name in ("years_between", "days_between"):
+        # complete years, as people count ages; which of the two comes first does not matter
+        unit = exp.Literal.string(name.partition("s_")[0])
+        call.replace(exp.Anonymous(this="abs", expressions=[exp.Anonymous(this="date_sub", expressions=[unit, *args])]))
     elif name == "percent":
         nonzero = exp.Anonymous(this="nullif", expressions=[args[1], exp.Literal.number(0)])
         call.replace(exp.paren(exp.Div(this=exp.Mul(this=exp.Literal.number("100.0"), expression=exp.paren(args[0])), expression=nonzero)))

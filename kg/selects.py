@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp, parse_one
 
-from kg.calls import Before, Condition, Get, Group, Literal, Name, Rows, Star, Value, listed
-from kg.domain import Column, Domain, Link, Table
-from kg.errors import QueryError
-from kg.joins import Joins, flat
+from .calls import Before, Condition, Get, Group, Literal, Name, Rows, Star, Value, listed
+from .domain import Column, Domain, Link, Table
+from .errors import QueryError
+from .joins import Joins, flat
 
 if TYPE_CHECKING:
-    from kg.lower import Program
+    from .lower import Program
 
 BINARY: dict[str, type[exp.Binary]] = {
     "+": exp.Add,

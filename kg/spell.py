@@ -11,8 +11,8 @@ from itertools import product
 
 from sqlglot import exp
 
-from kg.calls import AGGREGATES, FUNCTIONS
-from kg.domain import Domain
+from .calls import AGGREGATES, FUNCTIONS
+from .domain import Domain
 
 _SIGNS: dict[type[exp.Expr], str] = {
     exp.Add: "+",

@@ -367,6 +367,7 @@ def test_a_wrong_name_or_value_is_told_what_exists(program: str, said: str) -> N
         pytest.param(
             "SELECT name FROM artist WHERE artist_id IN (" + "1, " * 5_000 + "1)", "more than 5,000 parts", id="parts"
         ),
+        pytest.param("get_artist(1)" + "\n" * 19_000 + "(", "Expected a value", id="newlines"),
         pytest.param("SELECT '" + "x" * 30_000 + "'", "20,000 are allowed", id="length"),
         pytest.param(
             "SELECT 1 AS a0" + "".join(f", a{i} + a{i} AS a{i + 1}" for i in range(40)),

@@ -395,6 +395,7 @@ def test_our_reserved_words_are_those_of_duckdb() -> None:
         pytest.param("SELECT 1 AS a\nSELECT 2 AS b", "not valid SQL", id="two statements without a semicolon"),
         pytest.param("SELECT 1 AS a; SELECT 2 AS b", "one query, not several", id="two statements"),
         pytest.param("SELECT FROM WHERE", "not valid SQL", id="broken SQL"),
+        pytest.param("SELECT LATERAL ORDER", "not valid SQL", id="nonsense that sqlglot takes"),
         pytest.param("VALUES (1)", "Only a SELECT", id="VALUES"),
         pytest.param("- " * 3000 + "1", "nested too deeply", id="endless minus"),
         pytest.param("(" * 3000, "nested too deeply", id="endless brackets"),
@@ -653,7 +654,7 @@ WORDS = st.sampled_from(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(
     st.one_of(
         st.lists(WORDS, max_size=14).map(" ".join),
@@ -662,7 +663,7 @@ WORDS = st.sampled_from(
     )
 )
 def test_any_text_is_a_query_or_a_query_error(text: str) -> None:
-    _complaint(text)
+    _complaint(text, checked=True)
 
 
 # -- the grammar
@@ -798,16 +799,18 @@ def test_the_grammar_holds_what_can_be_asked_and_no_invented_name(rules: Rules, 
 @pytest.mark.parametrize("seed", range(150))
 def test_what_the_grammar_allows_can_be_read(rules: Rules, seed: int) -> None:
     program = rules.draw(random.Random(seed))
-    said = _complaint(program)
+    said = _complaint(program, checked=False)
     # what a grammar cannot say: which lines there are, and what they show
     assert re.search(
         r"first line|Line \d|one value|cannot be cut|is not in|takes a text|like\(|nested|NONE|^$", said
     ), program
 
 
-def _complaint(program: str) -> str:
+def _complaint(program: str, *, checked: bool) -> str:
     try:
-        check(parse(program, MOVIE), MOVIE)
+        tree = parse(program, MOVIE)
+        if checked:
+            check(tree, MOVIE)
     except QueryError as e:
         return str(e)
     return ""

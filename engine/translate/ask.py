@@ -43,6 +43,7 @@ class _Wanted:
     yes_no: bool = False
     person: frozenset[str] = frozenset()  # tables whose rows "who" asks for
     date: bool = False
+    year: bool = False
     number: bool = False
     money: bool = False
     explanation: bool = False
@@ -83,11 +84,17 @@ class Asker:
             yes_no=first in _OPENERS and not counts,
             person=who,
             date="when" in words or "what day" in text or "what date" in text or "what year" in text or "which year" in text,
-            number=counts or "how long" in text or "how many" in text or "how old" in text,
+            year="what year" in text or "which year" in text,
+            number=(counts and not self._asked_before(q.of("op", "count"))) or "how long" in text or "how many" in text or "how old" in text,
             money="how much" in text,
             explanation=explanation,
             tables=frozenset(a.meant.table for a in q.of("table") if self._asked_for(a)),
         )
+
+    def _asked_before(self, ops: list[Atom]) -> bool:
+        """Whether "which" or "who" comes before a count: then things are asked for, by their number."""
+        first = min(a.first for a in ops)
+        return any(w.text in ("which", "who", "whose") for w in self.question.words[:first])
 
     def _asked_for(self, atom: Atom) -> bool:
         """Whether a table's noun stands next to which, what, name or list: "which films", "list the movies"."""
@@ -144,13 +151,15 @@ class Asker:
         if w.yes_no or w.explanation:
             return CLASHES
         if w.date:
-            return FITS if column.type == "DATE" or "year" in column.says else CLASHES
+            if "year" in column.says:
+                return FITS if w.year else 0.0
+            return CLASHES if column.type != "DATE" else FITS / 2 if w.year else FITS
         if w.money:
             return FITS if column.unit == "USD" else CLASHES
         if w.number:
             return FITS if column.numeric and column.unit not in ("USD",) or column.name == "birthday" else CLASHES
         if w.person:
-            return 0.0 if column.type == "TEXT" else CLASHES / 2
+            return CLASHES / 2
         return 0.0
 
     # -- of one set ----------------------------------------------------------------------------------------------
@@ -160,12 +169,16 @@ class Asker:
             table = self.domain.table(part.set.table)
             if table.is_entity and not part.set.is_entity:
                 # a name that the question itself gives is no answer to it
-                given = 1.5 if part.set.entities and not any(isinstance(c, Is) and c.series for c in part.set.conditions) else 0.0
+                given = 1.5 if self._given(part.set) else 0.0
                 yield self._reading(Names(part.set), part.mask, part.cost + given, f"what is the name of {part.said}", self._fit_rows(table.name))
             yield from self._columns(part)
             yield from self._counts(part)
             if self.wanted.yes_no and not part.set.is_entity and part.set.top is None:
                 yield self._reading(Exists(part.set), part.mask | 1, part.cost, f"is it true that there is {part.said}", FITS)
+
+    def _given(self, rows: Set) -> bool:
+        """Whether the set is one thing that the question names."""
+        return any(isinstance(c, Is) and not c.series for c in rows.conditions)
 
     def _columns(self, part: Part) -> Iterator[Reading]:
         table = self.domain.table(part.set.table)
@@ -176,7 +189,8 @@ class Asker:
             if column.name == table.label and part.set.is_entity:
                 continue
             cost = part.cost + 0.02 * _distance(a.mask, part.solid)
-            fit = self._fit_column(column, table.name)
+            # "who did she play" is a question for the column itself
+            fit = 0.0 if a.meant.kind == "ask" and a.phrase.startswith("who") else self._fit_column(column, table.name)
             said = f"{a.phrase.replace('...', part.said)}" if "..." in a.phrase else f"what is the {a.phrase} of {part.said}"
             if a.meant.kind == "column" and table.roles == () and not table.is_entity:
                 linked = column.links.table if column.links else ""
@@ -203,6 +217,8 @@ class Asker:
             if op.mask & part.solid:
                 continue
             counted = 0.0 if self._named_near(part, op) else 0.5
+            if self._given(part.set) or self._asked_before([op]):
+                counted += 1.5
             yield self._reading(Count(part.set), part.mask | op.mask, part.cost + counted, f"how many {part.said}", FITS)
 
     def _named_near(self, part: Part, op: Atom) -> bool:
@@ -267,7 +283,7 @@ class Asker:
                     continue
                 for counted in self._counted(options):
                     sets = tuple(p.set for p in counted)
-                    words = mask | op.mask
+                    words = mask | op.mask | sum(c.mask for c in self.question.of("op", "count")[:1])
                     for p in counted:
                         words |= p.mask
                     extra = cost + max(p.cost for p in counted) - min(o.cost for o in options)

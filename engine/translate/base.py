@@ -11,7 +11,8 @@ from .meaning import Meaning
 
 @dataclass(frozen=True)
 class Translation:
-    """A program and how sure the translator is of it.
+    """A program and how sure the translator is of it: its `share` among the readings that were found, and its
+    `quality`, how well it accounts for the question taken by itself. Both are 0..1, and so is their product.
 
     `utterance` is what the program asks, in plain words. `covered` is the share of the question's words that the
     program accounts for, `margin` how far it stands before the next different one, `similarity` the encoder's
@@ -20,13 +21,18 @@ class Translation:
 
     program: str
     utterance: str
-    confidence: float
+    share: float
+    quality: float = 1.0
     covered: float = 1.0
     margin: float = 1.0
     similarity: float | None = None
     meaning: Meaning | None = None
     unexplained: tuple[str, ...] = ()
     guessed: float = 0.0
+
+    @property
+    def confidence(self) -> float:
+        return self.share * self.quality
 
 
 @dataclass(frozen=True)

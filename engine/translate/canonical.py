@@ -27,7 +27,10 @@ from .meaning import Entity, sql
 KEPT = 8  # readings that become programs
 CLEAR = 1.2  # a lexical margin beyond which the encoder is not asked
 MAX_WORDS = 60
+PARTIAL = 0.6  # what a name costs next to a word that nothing explains: "bolshoi babylon"
 INSIDE = 0.8  # what a name costs that stands inside a longer sure one
+FREE_GUESS = 1.2  # cost of unsaid pieces that does not yet lower the confidence
+STRANGE = 0.6  # what is left of the quality for each word that no phrase or name knows
 SHARPNESS = 1.5  # of the softmax over scores
 _SIMILARITY_WEIGHT = 2.5
 
@@ -63,7 +66,7 @@ class Canonical:
         """Return the question taken apart."""
         words = tokens(question)[:MAX_WORDS]
         atoms = _longest(self.lexicon.find(words))
-        named = self._named(question, words)
+        named = self._named(question, words, atoms)
         moments = list(_moments(words, atoms))
         numbers = [(i, float(w.text.replace(",", ""))) for i, w in enumerate(words) if w.text.replace(",", "").replace(".", "", 1).isdigit()]
         weights = [self._weight(w, i, atoms, named) for i, w in enumerate(words)]
@@ -78,17 +81,28 @@ class Canonical:
             return 0.8
         return 1.0
 
-    def _named(self, question: str, words: list[Token]) -> list[Named]:
+    def _named(self, question: str, words: list[Token], atoms: list[Atom]) -> list[Named]:
         out = []
         for mention in self.linker.find(question):
             mask = sum(1 << i for i, w in enumerate(words) if w.start < mention.end and w.end > mention.start)
             if mask:
                 out += list(_by_table(mention, mask))
+        out = [replace(n, cost=n.cost + PARTIAL) if self._goes_on(n, words, atoms, out) else n for n in out]
         sure = [n for n in out if n.cost < 0.3]
         # "pan" inside "pan's labyrinth" is hardly meant
         out = [replace(n, cost=n.cost + INSIDE) if any(n.mask != s.mask and n.mask & s.mask == n.mask for s in sure) else n for n in out]
         out.sort(key=lambda n: n.cost - 0.3 * n.mask.bit_count())
         return out[:14]
+
+    def _goes_on(self, name: Named, words: list[Token], atoms: list[Atom], others: list[Named]) -> bool:
+        """Whether a word that nothing explains stands right before or after a name: perhaps it is part of a longer one."""
+        ends = ((name.mask & -name.mask).bit_length() - 2, name.mask.bit_length())
+        for i in ends:
+            if 0 <= i < len(words) and words[i].stem not in self.lexicon.ignored and words[i].text.isalpha():
+                known = any(a.mask >> i & 1 for a in atoms) or any(n.mask >> i & 1 for n in others)
+                if not known:
+                    return True
+        return False
 
     def _unknown(self, asked: Question) -> tuple[str, ...]:
         explained = 0
@@ -127,6 +141,7 @@ class Canonical:
             return []
         top = ranked[0][0]
         total = sum(math.exp(SHARPNESS * min(s - top, 0.0)) for s, _, _ in ranked)
+        unknown = set(self._unknown(asked))
         out = []
         for i, (score, reading, cosine) in enumerate(ranked):
             share = math.exp(SHARPNESS * min(score - top, 0.0)) / total
@@ -136,7 +151,8 @@ class Canonical:
                 Translation(
                     program=sql(reading.meaning, self.domain),
                     utterance=reading.said,
-                    confidence=share * max(reading.covered, 0.0) ** 1.5,
+                    share=share,
+                    quality=_quality(reading, sum(w in unknown for w in left)),
                     covered=reading.covered,
                     margin=margin,
                     similarity=cosine,
@@ -146,6 +162,12 @@ class Canonical:
                 )
             )
         return out
+
+
+def _quality(reading: Reading, strange: int) -> float:
+    """How well a reading accounts for the question. `strange` words that nothing here knows are the worst sign."""
+    guesses = 1.0 + max(0.0, reading.guessed - FREE_GUESS)
+    return float(max(reading.covered, 0.0) ** 1.5 * STRANGE**strange / guesses)
 
 
 def _distinct(readings: list[Reading], domain: Domain) -> list[Reading]:

@@ -19,7 +19,7 @@ from .meaning import Condition, Entity, Is, Same, Set, Through, To, Top, Where
 
 BEAM, ROUNDS = 48, 5
 # What a piece costs that no word of the question asks for, and what every further join costs.
-UNSAID_ROLE, UNSAID_ROWS, JOIN, FREE_TEXT = 1.3, 0.8, 0.3, 0.5
+UNSAID_ROLE, UNSAID_ROWS, JOIN, FREE_TEXT = 1.3, 0.8, 0.25, 0.5
 # What is given back when two names stand side by side: "kubrick's the shining", "hard rain (morgan freeman)".
 BESIDE = 0.8
 # What it costs to go where no call leads by itself: the films somebody edited.
@@ -107,7 +107,7 @@ class Composer:
         return self.lexicon.domain
 
     def compose(self) -> list[Part]:
-        frontier = self._keep([*self._entities(), *self._bare_rows()])
+        frontier = self._keep([*self._entities(), *self._bare_rows(), *self._of_a_year()])
         for _ in range(ROUNDS):
             grown = [new for part in frontier for new in self._grow(part)]
             grown += [*self._merge(frontier), *self._same_year(frontier)]
@@ -148,9 +148,21 @@ class Composer:
                     cost = n.cost + 0.1 * _distance(n.mask, moment.mask)
                     yield Part(Set(n.table, (Is(n.namesakes), where)), both, both, cost, f"the {self._noun(n.table)} of that year")
             if len(n.series) > 1:
-                nouns = [a for a in self.question.of("table") if a.meant.table == n.table and n.mask.bit_length() <= a.first <= n.mask.bit_length() + 1]
+                end = n.mask.bit_length()
+                nouns = [a for a in self.question.of("table") if a.meant.table == n.table and end <= a.first <= end + 1]
+                nouns = [a for a in self.question.of("op", "series") if end <= a.first <= end + 2] + nouns
                 if nouns:
                     yield Part(Set(n.table, (Is(n.series, series=True),)), n.mask | nouns[0].mask, n.mask, n.cost + 0.3, f"the {self._noun(n.table)}s of the series")
+
+    def _of_a_year(self) -> Iterator[Part]:
+        """ "The films of 1994": all rows of a year, where a table and a year are named."""
+        for a in self.question.of("table"):
+            table = self.domain.table(a.meant.table)
+            column = _year_column(table)
+            if table.is_entity and column is not None:
+                for m in self.question.moments:
+                    if not m.mask & a.mask:
+                        yield Part(Set(table.name, (Where(column.name, m.op, m.values),)), a.mask | m.mask, m.mask, 2 * JOIN, f"{a.phrase} of that year")
 
     def _bare_rows(self) -> Iterator[Part]:
         """Rows of detail tables named by their values ("best picture"), or just by their own name ("oscars")."""
@@ -253,12 +265,9 @@ class Composer:
             roles = [detail.roles[i] for i in dict.fromkeys(a.meant.role for a in atoms)]
             distance = min(_distance(mask, part.solid), 10)
             yield roles, mask, atoms[0].phrase, 0.02 * distance
-            if len(roles) > 1:
-                for r in roles:
-                    yield [r], mask, atoms[0].phrase, 0.02 * distance + 0.3
         first = detail.roles[0]
         # "the debut of whoever directed it": what was said once may serve again
-        again = _has_through(part.set, detail.name)
+        again = any(a.meant.table == detail.name and a.mask & part.mask == a.mask for a in self.question.of("role"))
         yield [first], 0, first.verb[0] if first.verb else first.noun[0], UNSAID_ROLE / 2 if again else UNSAID_ROLE
 
     def _into_rows(self, part: Part, table: Table) -> Iterator[Part]:
