@@ -37,8 +37,7 @@ class _Commands(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:
         try:
-            with ctrl_c():
-                return super().invoke(ctx)
+            return super().invoke(ctx)
         except KgError as e:
             _say(str(e), dim=False)
             raise typer.Exit(1) from e
@@ -276,7 +275,7 @@ def _settings(ctx: typer.Context) -> Settings:
 @contextmanager
 def _session(ctx: typer.Context, domain: str = "") -> Iterator[Session]:
     """A session for one command. With `domain` it knows no other one."""
-    with Session(_settings(ctx)) as session:
+    with Session(_settings(ctx)) as session, ctrl_c(session.store):
         if domain:
             session.domains = {domain: _domain(session, domain)}
         if session.store.notice:

@@ -189,7 +189,7 @@ class Evaluation:
     def _ask(self, q: Question) -> Prediction | Problem:
         started = time.perf_counter()
         try:
-            with ctrl_c():
+            with ctrl_c(self.session.store):
                 answer = self.session.answer(q.query, query_time=q.query_time)
         except KgError as e:
             return Problem(q.line, str(e))

@@ -53,8 +53,8 @@ def say(value: Any, column: Column | None) -> str:
         return _number(value, unit, column)
     if column is not None:
         for known in column.values:
-            # a code that nobody says ("es") is given as the first word for it
-            if known.value == value and known.says and str(value).lower() not in known.says and len(str(value)) <= 3:
+            # a code that nobody says ("es", "ACTOR IN A LEADING ROLE") is given as the first word for it
+            if known.value == value and known.says and (str(value).lower() not in known.says or str(value).isupper()):
                 return known.says[0].capitalize()
     return str(value)
 

@@ -110,7 +110,7 @@ class Repl:
     def handle(self, line: str) -> bool:
         """Do what `line` says. Returns whether to go on; never raises."""
         try:
-            with ctrl_c():
+            with ctrl_c(self.session.store):
                 return self._handle(line)
         except KeyboardInterrupt:
             self._say("Cancelled.", "dim")

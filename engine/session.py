@@ -9,10 +9,11 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from types import TracebackType
 from typing import Any
 
-from kg.domain import Domain
+from kg.domain import Domain, Role, Table, Via
 from kg.errors import BudgetExceeded, DomainError, KgError, MissingInput, QueryError, SourceError
 from kg.graph import Explained, Graph, Result
 from kg.link import Known, Linker
@@ -27,6 +28,7 @@ from .phrase import phrase
 from .settings import Settings
 from .translate.base import Translated, Translation, Translator
 from .translate.canonical import Canonical, Encoder
+from .translate.compose import Counts
 from .translate.lexicon import Lexicon
 from .translate.meaning import Count, Set, sql
 
@@ -254,10 +256,31 @@ class Session:
             self._linkers[name] = Linker.cached(self.settings.cache / file, mark, names, common=Lexicon.of(domain).common)
         return self._linkers[name]
 
+    def _counts(self, name: str) -> Counts:
+        """How many rows of a role somebody has, from the helper table that leads to them: one call at most."""
+
+        @lru_cache(maxsize=10_000)
+        def count(detail: Table, role: Role, key: Any) -> int:
+            via = _via_of(detail, role)
+            if via is None or key is None:
+                return 0
+            try:
+                return int(self.run(f"SELECT count(*) FROM {via.through} WHERE {via.match} = {int(key)}", name).rows[0][0])
+            except (QueryError, SourceError, ValueError):
+                return 0
+
+        return count
+
     def translator(self, name: str) -> Translator:
         if name not in self._translators:
-            self._translators[name] = Canonical(self.domains[name], self.linker(name), self._encoder)
+            self._translators[name] = Canonical(self.domains[name], self.linker(name), self._encoder, self._counts(name))
         return self._translators[name]
+
+
+def _via_of(detail: Table, role: Role) -> Via | None:
+    """The helper by which the rows of a role are reached from the one who has it."""
+    links = {c.name for c in detail.columns if c.links and c.links.table == role.to}
+    return next((v for v in detail.via if v.needs in links and set(v.only) <= set(role.where)), None)
 
 
 def _settled(outcomes: list[_Outcome]) -> bool:

@@ -50,13 +50,11 @@ def run(session: Session, domain: str = "", console: Console | None = None) -> N
     repl.greet()
     while True:
         try:
-            line = terminal.prompt("  ... " if repl.pending else "kgq > ")
+            if not repl.handle(terminal.prompt("  ... " if repl.pending else "kgq > ")):
+                return
         except KeyboardInterrupt:
             repl.cancel()
-            continue
         except EOFError:
-            return
-        if not repl.handle(line):
             return
 
 

@@ -46,14 +46,14 @@ def _fold_comparison(node: exp.Expr) -> None:
             shown.replace(exp.alias_(_folded(shown.unalias().copy()), "folded"))
         return
     left, right = node.args["this"], node.args["expression"]
-    column = _declared(left) or _declared(right)
-    if column is None or column.match == "exact":
+    matches = [column.match if (column := _declared(side)) else "" for side in (left, right)]
+    if not {"name", "contains"} & set(matches):
         return
     if isinstance(node, exp.Like):
         left.replace(exp.func("lower", left.copy()))
         right.replace(exp.func("lower", right.copy()))
-    elif column.match == "contains" and isinstance(node, exp.EQ):
-        text, part = (left, right) if _declared(left) else (right, left)
+    elif "contains" in matches and isinstance(node, exp.EQ):
+        text, part = (left, right) if matches[0] == "contains" else (right, left)
         node.replace(_contains(text, part))
     else:
         left.replace(_folded(left))

@@ -32,7 +32,7 @@ CALLS = 'get_movie("titanic")[title, revenue]'
 class Failing:
     """The sample, whose next call fails with `error`, once."""
 
-    parallel = 1
+    name, parallel = "sample", 1
 
     def __init__(self) -> None:
         self.sample = CragSource(SAMPLE)

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 from kg.domain import Column
 
-from .compose import Composer, Part, _distance
+from .compose import Composer, Part, _distance, _year_column
 from .lexicon import Atom
-from .meaning import Aggregate, Calculate, Compare, Count, Exists, Is, Meaning, Names, Set, Through, To, Which, moment
+from .meaning import Aggregate, Calculate, Compare, Count, Exists, Is, Meaning, Names, Set, Through, To, Where, Which, moment
 
 FITS, CLASHES = 0.6, -1.0
 _OPENERS = frozenset("did does do is was were are has have had can could will would".split())
@@ -105,7 +105,7 @@ class Asker:
 
     def _reading(self, meaning: Meaning, mask: int, cost: float, said: str, fit: float = 0.0) -> Reading:
         q = self.question
-        mask |= self._nouns_of(_tables(meaning)) | self._columns_of(_columns(meaning))
+        mask |= self._nouns_of(_tables(meaning)) | self._columns_of(_columns(meaning)) | self._roles_of(meaning)
         explained = q.weight(mask)
         covered = explained / q.total if q.total else 0.0
         score = explained - (q.total - explained) - cost + fit
@@ -136,6 +136,16 @@ class Asker:
             mask |= sum(1 << i for i, w in enumerate(self.question.words) if w.text in said)
         return mask
 
+    def _roles_of(self, meaning: Meaning) -> int:
+        """Other words for a role that the meaning has anyway: "composed the score"."""
+        held = _role_sets(meaning)
+        mask = 0
+        for a in self.question.of("role"):
+            role = self.domain.table(a.meant.table).roles[a.meant.role]
+            if any(s.table == a.meant.table and role.where and all(_fixes(s, c, v) for c, v in role.where) for s in held):
+                mask |= a.mask
+        return mask
+
     def _fit_rows(self, table: str) -> float:
         w = self.wanted
         if w.yes_no or w.explanation:
@@ -152,7 +162,7 @@ class Asker:
             return CLASHES
         if w.date:
             if "year" in column.says:
-                return FITS if w.year else 0.0
+                return FITS if w.year else FITS / 2
             return CLASHES if column.type != "DATE" else FITS / 2 if w.year else FITS
         if w.money:
             return FITS if column.unit == "USD" else CLASHES
@@ -171,10 +181,20 @@ class Asker:
                 # a name that the question itself gives is no answer to it
                 given = 1.5 if self._given(part.set) else 0.0
                 yield self._reading(Names(part.set), part.mask, part.cost + given, f"what is the name of {part.said}", self._fit_rows(table.name))
+            yield from self._kinds(part)
             yield from self._columns(part)
             yield from self._counts(part)
             if self.wanted.yes_no and not part.set.is_entity and part.set.top is None:
                 yield self._reading(Exists(part.set), part.mask | 1, part.cost, f"is it true that there is {part.said}", FITS)
+
+    def _kinds(self, part: Part) -> Iterator[Reading]:
+        """ "Which oscars did it win": what tells the rows of a detail table apart, the first text of its key."""
+        table = self.domain.table(part.set.table)
+        if table.is_entity or table.roles or table.name not in self.wanted.tables or not any(isinstance(c, To) for c in part.set.conditions):
+            return
+        column = next((table.column(k) for k in table.key if table.column(k).type == "TEXT"), None)
+        if column is not None:
+            yield self._reading(Names(part.set, column.name), part.mask, part.cost, f"which {part.said}", FITS)
 
     def _given(self, rows: Set) -> bool:
         """Whether the set is one thing that the question names."""
@@ -195,7 +215,8 @@ class Asker:
             if a.meant.kind == "column" and table.roles == () and not table.is_entity:
                 linked = column.links.table if column.links else ""
                 fit += self._fit_rows(linked) if linked and column.links and column.links.column == self.domain.table(linked).label else 0.0
-            yield self._reading(Names(part.set, column.name), part.mask | a.mask, cost, said, fit)
+            only_year = column.type == "DATE" and self.wanted.year
+            yield self._reading(Names(part.set, column.name, only_year), part.mask | a.mask, cost, said, fit)
             for name in ("sum", "average"):
                 for op in self.question.of("op", name):
                     if column.numeric and not part.set.is_entity:
@@ -203,6 +224,9 @@ class Asker:
                         yield self._reading(Aggregate(function, part.set, column.name), part.mask | a.mask | op.mask, cost, f"what is the {op.phrase} {a.phrase} of {part.said}", FITS)
             if table.is_entity:
                 yield from self._age_now(part, column, a)
+        year = _year_column(table)
+        if self.wanted.date and not table.is_entity and year is not None and any(isinstance(c, To) for c in part.set.conditions):
+            yield self._reading(Names(part.set, year.name), part.mask, part.cost, f"in what year {part.said}", FITS)
 
     def _age_now(self, part: Part, column: Column, atom: Atom) -> Iterator[Reading]:
         if column.name == "birthday" or "birthday" in column.says:
@@ -320,6 +344,7 @@ class Asker:
 
     def _calculations(self) -> Iterator[Reading]:
         yield from self._two_columns()
+        yield from self._measures()
         yield from self._two_things()
         yield from self._ages()
 
@@ -338,6 +363,15 @@ class Asker:
 
     def _verbs_of_columns(self, table: str) -> list[Atom]:
         return [a for a in self.question.of("most") if a.meant.table == table]
+
+    def _measures(self) -> Iterator[Reading]:
+        """A quantity that a domain's template file makes of two columns: profit."""
+        for op in self.question.of("measure"):
+            m = self.composer.lexicon.measures[op.meant.name]
+            for part in self.parts:
+                if part.set.table == m.table and not op.mask & part.solid:
+                    meaning = Calculate(m.function, Names(part.set, m.first), Names(part.set, m.second))
+                    yield self._reading(meaning, part.mask | op.mask, part.cost, f"what is the {op.phrase} of {part.said}", FITS)
 
     def _arithmetic(self, part: Part, a: Atom, b: Atom) -> Iterator[Reading]:
         table = self.domain.table(part.set.table)
@@ -412,6 +446,30 @@ def _tables(meaning: Meaning) -> frozenset[str]:
             return _tables(a) | _tables(b)
 
 
+def _role_sets(meaning: Meaning) -> list[Set]:
+    match meaning:
+        case Names(set=s) | Count(set=s) | Aggregate(set=s) | Exists(set=s):
+            return _nested(s)
+        case Which(options=options):
+            return [n for o in options for n in _nested(o)]
+        case Compare(first=a, second=b) | Calculate(first=a, second=b):
+            return _role_sets(a) + _role_sets(b)
+
+
+def _nested(s: Set) -> list[Set]:
+    out = [s]
+    for c in s.conditions:
+        if isinstance(c, To):
+            out += _nested(c.set)
+        elif isinstance(c, Through):
+            out += _nested(c.rows)
+    return out
+
+
+def _fixes(s: Set, column: str, value: object) -> bool:
+    return any(isinstance(c, Where) and c.column == column and value in c.values for c in s.conditions)
+
+
 def _columns(meaning: Meaning) -> frozenset[tuple[str, str]]:
     """The columns whose values are asked for or compared."""
     match meaning:
@@ -425,13 +483,7 @@ def _columns(meaning: Meaning) -> frozenset[tuple[str, str]]:
 
 
 def _set_tables(s: Set) -> frozenset[str]:
-    out = {s.table}
-    for c in s.conditions:
-        if isinstance(c, To):
-            out |= _set_tables(c.set)
-        elif isinstance(c, Through):
-            out |= _set_tables(c.rows)
-    return frozenset(out)
+    return frozenset(n.table for n in _nested(s))
 
 
 def _shape(grown: Set, origin: Set) -> str | None:

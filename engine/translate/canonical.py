@@ -10,17 +10,18 @@ from __future__ import annotations
 import datetime as dt
 import math
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import cache
 from typing import Protocol
 
 from kg.domain import Domain
-from kg.link import Linker, Mention
+from kg.link import Candidate, Linker, Mention
 from kg.text import fold
 
 from .ask import Asker, Reading
 from .base import Translated, Translation
-from .compose import Composer, Moment, Named, Question
+from .compose import Composer, Counts, Moment, Named, Question
 from .lexicon import Atom, Lexicon, Token, tokens
 from .meaning import Entity, sql
 
@@ -30,7 +31,7 @@ MAX_WORDS = 60
 PARTIAL = 0.6  # what a name costs next to a word that nothing explains: "bolshoi babylon"
 INSIDE = 0.8  # what a name costs that stands inside a longer sure one
 FREE_GUESS = 1.2  # cost of unsaid pieces that does not yet lower the confidence
-STRANGE = 0.6  # what is left of the quality for each word that no phrase or name knows
+STRANGE = 0.5  # what is left of the quality for each word that no phrase or name knows
 SHARPNESS = 1.5  # of the softmax over scores
 _SIMILARITY_WEIGHT = 2.5
 
@@ -41,17 +42,20 @@ class Encoder(Protocol):
 
 
 class Canonical:
-    """Translates questions of one domain. `encoder` is made when it is first needed; None ranks by words alone."""
+    """Translates questions of one domain.
 
-    def __init__(self, domain: Domain, linker: Linker, encoder: Encoder | None = None):
-        self.domain, self.linker, self.encoder = domain, linker, encoder
+    Without an `encoder` it ranks by words alone; without `counts` every role of a person is equally likely.
+    """
+
+    def __init__(self, domain: Domain, linker: Linker, encoder: Encoder | None = None, counts: Counts | None = None):
+        self.domain, self.linker, self.encoder, self.counts = domain, linker, encoder, counts
         self.lexicon = Lexicon.of(domain)
 
     def translate(self, question: str, *, now: dt.datetime) -> Translated:
         started = time.perf_counter()
         asked = self.read(question)
         linked = time.perf_counter()
-        composer = Composer(self.lexicon, asked)
+        composer = Composer(self.lexicon, asked, self.counts)
         parts = composer.compose()
         asker = Asker(composer, parts, now.date().isoformat())
         readings = asker.readings()[: 4 * KEPT]
@@ -75,7 +79,7 @@ class Canonical:
     def _weight(self, word: Token, i: int, atoms: list[Atom], named: list[Named]) -> float:
         """How much it matters that a word is explained. Small words count where they make a phrase ("up for")."""
         if word.stem in self.lexicon.ignored or not word.text[0].isalnum():
-            phrased = any(a.mask >> i & 1 and a.mask.bit_count() > 1 and a.meant.kind in ("value", "most", "op") for a in atoms)
+            phrased = any(a.mask >> i & 1 and a.mask.bit_count() > 1 and a.meant.kind in ("value", "most") for a in atoms)
             return 0.3 if phrased and word.text[0].isalnum() else 0.0
         if any(n.mask >> i & 1 and n.cost < 0.5 for n in named):
             return 0.8
@@ -83,16 +87,29 @@ class Canonical:
 
     def _named(self, question: str, words: list[Token], atoms: list[Atom]) -> list[Named]:
         out = []
+        wanted = any(a.meant.name == "series" or a.meant.kind == "table" for a in atoms)
+
+        @cache
+        def series_of(name: str, table: str) -> list[Candidate]:
+            return self._series(name, table)
+
         for mention in self.linker.find(question):
             mask = sum(1 << i for i, w in enumerate(words) if w.start < mention.end and w.end > mention.start)
             if mask:
-                out += list(_by_table(mention, mask))
+                out += list(_by_table(mention, mask, series_of if wanted else lambda _name, _table: []))
         out = [replace(n, cost=n.cost + PARTIAL) if self._goes_on(n, words, atoms, out) else n for n in out]
         sure = [n for n in out if n.cost < 0.3]
         # "pan" inside "pan's labyrinth" is hardly meant
         out = [replace(n, cost=n.cost + INSIDE) if any(n.mask != s.mask and n.mask & s.mask == n.mask for s in sure) else n for n in out]
         out.sort(key=lambda n: n.cost - 0.3 * n.mask.bit_count())
         return out[:14]
+
+    def _series(self, name: str, table: str) -> list[Candidate]:
+        """Everything whose name begins with `name`: the films of a series."""
+        start = fold(name).removeprefix("the ")
+        longer = [text for text in self.linker.complete(name, 30) if fold(text).removeprefix("the ").startswith(start)]
+        found = [c for text in longer if len(longer) > 1 for c in self.linker.lookup(text, table)[:1] if c.how == "exact"]
+        return list({c.key: c for c in found}.values())
 
     def _goes_on(self, name: Named, words: list[Token], atoms: list[Atom], others: list[Named]) -> bool:
         """Whether a word that nothing explains stands right before or after a name: perhaps it is part of a longer one."""
@@ -186,14 +203,13 @@ def _longest(atoms: list[Atom]) -> list[Atom]:
     return [a for a in atoms if a.meant.kind in ("table", "wh", "ask") or not any(a.mask != s and a.mask & s == a.mask for s in spans)]
 
 
-def _by_table(mention: Mention, mask: int) -> Iterable[Named]:
+def _by_table(mention: Mention, mask: int, series_of: Callable[[str, str], list[Candidate]]) -> Iterable[Named]:
     for table in dict.fromkeys(c.table for c in mention.candidates):
         found = mention.of(table)
         best = found[0]
         same = tuple(c for c in found if c.text.lower() == best.text.lower())
         namesakes = tuple(Entity(c.key, c.text, len(same) > 1) for c in same)
-        start = fold(mention.text)
-        series = tuple(Entity(c.key, c.text) for c in found if fold(c.text).startswith(start))
+        series = tuple(Entity(c.key, c.text) for c in series_of(mention.text, table))
         yield Named(table, mask, namesakes[0], namesakes, 2.5 * (1.0 - best.score), series)
 
 

@@ -7,7 +7,7 @@ explain most. What is then asked of a set is `engine.translate.ask`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -24,6 +24,7 @@ UNSAID_ROLE, UNSAID_ROWS, JOIN, FREE_TEXT = 1.3, 0.8, 0.25, 0.5
 BESIDE = 0.8
 # What it costs to go where no call leads by itself: the films somebody edited.
 UNREACHABLE = 0.7
+UNLIKELY = 0.6  # a role somebody has less often than another
 
 
 @dataclass(frozen=True)
@@ -93,12 +94,17 @@ class Question:
         return sum(self.weights)
 
 
+# (detail table, role, key) -> how many rows of that role the thing with that key has
+Counts = Callable[[Table, Role, Any], int]
+
+
 @dataclass
 class Composer:
     """Composes the sets that a question may speak of, best first."""
 
     lexicon: Lexicon
     question: Question
+    counts: Counts | None = None
     pool: dict[Set, Part] = field(default_factory=dict)
     _rows: dict[Set, Part] = field(default_factory=dict)  # of these, the rows of detail tables without roles
 
@@ -220,6 +226,8 @@ class Composer:
                 yield from self._out_of_rows(part, table)
         if not part.set.is_entity:
             yield from self._moments(part, table)
+            if not table.is_entity and not table.roles and any(isinstance(c, To) for c in part.set.conditions):
+                yield from self._tops(part, table)
 
     def _over_roles(self, part: Part, table: Table) -> Iterator[Part]:
         """The people who directed it; the films they acted in."""
@@ -265,10 +273,19 @@ class Composer:
             roles = [detail.roles[i] for i in dict.fromkeys(a.meant.role for a in atoms)]
             distance = min(_distance(mask, part.solid), 10)
             yield roles, mask, atoms[0].phrase, 0.02 * distance
-        first = detail.roles[0]
         # "the debut of whoever directed it": what was said once may serve again
         again = any(a.meant.table == detail.name and a.mask & part.mask == a.mask for a in self.question.of("role"))
-        yield [first], 0, first.verb[0] if first.verb else first.noun[0], UNSAID_ROLE / 2 if again else UNSAID_ROLE
+        first = detail.roles[0]
+        cost = UNSAID_ROLE / 2 if again else UNSAID_ROLE
+        yield [first], 0, first.verb[0] if first.verb else first.noun[0], cost + self._unlikely(detail, first, part)
+
+    def _unlikely(self, detail: Table, role: Role, part: Part) -> float:
+        """What it costs to take somebody for what they seldom are: "tim burton's films" are those he directed."""
+        if self.counts is None or not part.set.is_entity or role.to != part.set.table:
+            return 0.0
+        key = part.set.entities[0].key
+        told = {d.name: self.counts(d, d.roles[0], key) for d in self.domain.tables if d.roles and d.roles[0].to == role.to}
+        return UNLIKELY if told[detail.name] < max(told.values()) else 0.0
 
     def _into_rows(self, part: Part, table: Table) -> Iterator[Part]:
         """The awards of a film; a film with awards of a kind."""
@@ -344,12 +361,22 @@ class Composer:
                 yield table.column(a.meant.column), a.meant.flag, a.mask, a.phrase
         if not generic:
             return
+        yield from self._nth(table)
         for name, descending in (("highest", True), ("lowest", False), ("higher", True), ("lower", False)):
             for op in self.question.of("op", name):
                 for a in self.question.of("column") + self.question.of("ask"):
                     column = table.by_name.get(a.meant.column) if a.meant.table == table.name else None
                     if column is not None and (column.numeric or column.type == "DATE") and _distance(op.mask, a.mask) <= 3 and not op.mask & a.mask:
                         yield column, descending, op.mask | a.mask, f"{op.phrase} {a.phrase}"
+
+    def _nth(self, table: Table) -> Iterator[tuple[Column, bool, int, str]]:
+        """ "Third film": an ordinal before the table's noun counts by the date that "first" speaks of."""
+        dated = next((c for c in table.columns if c.type == "DATE" and "first" in c.least), None)
+        for a in self.question.of("table") if dated is not None and table.is_entity else ():
+            i = a.first - 1
+            if a.meant.table == table.name and i >= 0 and self.lexicon.generic["ordinals"].get(self.question.words[i].text, 0) > 1:
+                assert dated is not None
+                yield dated, False, a.mask, self.question.words[i].text
 
     def _how_many(self, mask: int, part: Part) -> tuple[int, int, int]:
         """(n, skip, words) of "top 3", "three latest", "second highest"."""
@@ -359,7 +386,7 @@ class Composer:
             bit, word = 1 << i, self.question.words[i].text
             if bit & part.solid:
                 continue
-            if not bit & mask and 1 < generic["ordinals"].get(word, 0) and i <= first:
+            if not bit & mask and 1 < generic["ordinals"].get(word, 0) and i < first:
                 return 1, generic["ordinals"][word] - 1, bit
             number = generic["numbers"].get(word) or (int(word) if word.isdigit() and int(word) <= 50 else 0)
             if number > 1:
@@ -378,9 +405,9 @@ class Composer:
             for column in detail.columns:
                 if column.match != "contains" or not column.says or not anchored or _has_where(c.rows, column.name):
                     continue
-                for first, last in self._leftover(part.mask):
+                for first, last in [*self._leftover(part.mask), *self._behind_verb(part.mask, detail)]:
                     mask = sum(1 << k for k in range(first, last + 1))
-                    if not self._introduced(first, last, detail):
+                    if mask & part.mask or not self._introduced(first, last, detail):
                         continue
                     text = self.question.text[self.question.words[first].start : self.question.words[last].end]
                     rows = c.rows.also(Where(column.name, "=", (text,)))
@@ -399,6 +426,13 @@ class Composer:
                 if len(run) <= 4:
                     yield run[0], run[-1]
                 run = []
+
+    def _behind_verb(self, used: int, detail: Table) -> Iterator[tuple[int, int]]:
+        """A name right behind the role's verb may be the part, not the thing of that name: "who played rocky in rocky"."""
+        for n in self.question.named:
+            first, last = (n.mask & -n.mask).bit_length() - 1, n.mask.bit_length() - 1
+            if not n.mask & used and any(a.meant.table == detail.name and a.meant.name == "verb" and a.last == first - 1 for a in self.question.of("role")):
+                yield first, last
 
     def _introduced(self, first: int, last: int, detail: Table) -> bool:
         """Whether words stand where a part is named: "as X", "plays X", "was the X", "the role of X"."""

@@ -20,7 +20,7 @@ import yaml
 from kg.domain import Domain
 
 TEMPLATES = Path(__file__).resolve().parents[2] / "sql_templates"
-_WORD = re.compile(r"\d+(?:[.,]\d+)*(?:st|nd|rd|th)?(?![^\W\d_])|[^\W_]+(?:['’](?!s\b)[^\W_]+)*|['’]s\b|[$%€£]")
+_WORD = re.compile(r"\d+s\b|\d+(?:[.,]\d+)*(?:st|nd|rd|th)?(?![^\W\d_])|[^\W_]+(?:['’](?!s\b)[^\W_]+)*|['’]s\b|[$%€£]")
 _GAP = 14  # words a gap may span
 _stemmer = snowballstemmer.stemmer("english")
 
@@ -41,7 +41,7 @@ class Meant:
 
     column, ask: asks for `table.column`. most: orders by it (`flag`: descending). value: `table.column` is one of
     `values` (none: any). role: the `role`-th role of `table`, `form` noun, verb or back. table: rows of it.
-    wh: a question word that asks for rows of it. op: an operation of generic.yaml, its `name`.
+    wh: a question word that asks for rows of it. measure: the quantity `name` of the domain's templates. op: an operation of generic.yaml, its `name`.
     """
 
     kind: str
@@ -71,6 +71,17 @@ class _Entry:
     meant: Meant
 
 
+@dataclass(frozen=True)
+class Measure:
+    """A quantity made of two columns of a table by a function of `meaning.Calculate`."""
+
+    table: str
+    function: str
+    first: str
+    second: str
+    says: tuple[str, ...]
+
+
 @dataclass
 class Lexicon:
     """All phrases of one domain, by the stem they begin with."""
@@ -79,6 +90,7 @@ class Lexicon:
     generic: dict[str, Any]
     _by_stem: dict[str, list[_Entry]] = field(default_factory=dict)
     ignored: frozenset[str] = frozenset()
+    measures: dict[str, Measure] = field(default_factory=dict)
 
     @classmethod
     def of(cls, domain: Domain) -> Lexicon:
@@ -86,6 +98,10 @@ class Lexicon:
         lexicon = cls(domain, generic, ignored=frozenset(stem(w) for w in re.findall(r"[\w']+", generic["ignored"])))
         for meant, phrase in _phrases(domain, generic):
             lexicon._add(phrase, meant)
+        lexicon.measures = _measures(domain.name)
+        for name, measure in lexicon.measures.items():
+            for phrase in measure.says:
+                lexicon._add(phrase, Meant("measure", measure.table, name=name))
         return lexicon
 
     def _add(self, phrase: str, meant: Meant) -> None:
@@ -132,6 +148,15 @@ def stem(word: str) -> str:
 def _generic() -> dict[str, Any]:
     loaded: dict[str, Any] = yaml.safe_load((TEMPLATES / "generic.yaml").read_text(encoding="utf-8"))
     return loaded
+
+
+def _measures(domain: str) -> dict[str, Measure]:
+    """The idioms of a domain's own template file, if it has one."""
+    path = TEMPLATES / f"{domain}.yaml"
+    if not path.exists():
+        return {}
+    loaded = yaml.safe_load(path.read_text(encoding="utf-8"))
+    return {name: Measure(m["table"], m["function"], m["first"], m["second"], tuple(m["says"])) for name, m in loaded["measures"].items()}
 
 
 @lru_cache(maxsize=1)

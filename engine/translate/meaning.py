@@ -110,10 +110,11 @@ class Set:
 
 @dataclass(frozen=True)
 class Names:
-    """The names of the rows (their label), or of a detail row the value of `column`."""
+    """The names of the rows (their label), or the values of `column`; of a date only the year, if that is asked."""
 
     set: Set
     column: str = ""
+    year: bool = False
 
 
 @dataclass(frozen=True)
@@ -175,8 +176,8 @@ Meaning = Names | Count | Aggregate | Exists | Which | Compare | Calculate
 def sql(meaning: Meaning, domain: Domain) -> str:
     """Return the program of `meaning`."""
     match meaning:
-        case Names(set=rows, column=column):
-            return _names(rows, column, domain)
+        case Names(set=rows, column=column, year=year):
+            return _names(rows, column, domain, year)
         case Count(set=rows):
             return _count(rows, domain)
         case Aggregate(function=function, set=rows, column=column):
@@ -228,7 +229,7 @@ _FUNCTIONS = {
 }
 
 
-def _names(rows: Set, column: str, domain: Domain) -> str:
+def _names(rows: Set, column: str, domain: Domain, year: bool = False) -> str:
     q = _Query(domain)
     table = domain.table(rows.table)
     copied = None if column and column != table.label else _copied_label(rows, domain)
@@ -240,8 +241,8 @@ def _names(rows: Set, column: str, domain: Domain) -> str:
             q.order(alias, rows.top)
         return q.select(f"{_q(alias)}.{_q(label)}", distinct=True)
     alias = q.add(rows)
-    shown = column or table.label or table.columns[0].name
-    return q.select(f"{_q(alias)}.{_q(shown)}", distinct=True)
+    shown = f"{_q(alias)}.{_q(column or table.label or table.columns[0].name)}"
+    return q.select(f"year({shown}) AS year" if year else shown, distinct=True)
 
 
 def _copied_label(rows: Set, domain: Domain) -> tuple[Set, str] | None:
@@ -300,13 +301,16 @@ class _Query:
         self.ordering = ""
         self.aliases: dict[str, int] = {}
 
-    def add(self, rows: Set, join: str = "") -> str:
-        """Put the rows of a set into FROM, with everything they depend on; return their alias."""
+    def add(self, rows: Set, join: str = "", linked: Column | None = None) -> str:
+        """Put the rows of a set into FROM, with everything they depend on; return their alias.
+
+        `linked` is the column by which `join` reaches them: no other key that comes in other replies may be used.
+        """
         alias = self._alias(rows.table)
         table = self.domain.table(rows.table)
         source = _q(rows.table) + (f" AS {_q(alias)}" if alias != rows.table else "")
         self.sources.append(f"JOIN {source} ON {join.format(alias=_q(alias))}" if join else source)
-        anchored = False
+        used = [linked] if linked else []
         for c in rows.conditions:
             match c:
                 case Is(entities=entities):
@@ -314,9 +318,9 @@ class _Query:
                 case Where():
                     self.where.append(_condition(alias, c))
                 case To(set=target):
-                    column = _link(table, self.domain.table(target.table), key=not anchored)
-                    anchored = True
-                    self._join(alias, column.name, target, column.links.column if column.links else "")
+                    column = _link(table, self.domain.table(target.table), self.domain, used)
+                    used.append(column)
+                    self._join(alias, table, column, target)
                 case Through(rows=detail):
                     self._through(alias, table, rows, detail)
                 case Same(own=own, set=other, column=column_name):
@@ -327,24 +331,36 @@ class _Query:
 
     def _through(self, alias: str, table: Table, rows: Set, detail: Set) -> None:
         others = [c for c in rows.conditions if not (isinstance(c, Through) and c.rows is detail)]
-        bound = any(isinstance(c, To) for c in detail.conditions)
-        column = _link(self.domain.table(detail.table), table, key=bool(others) or not _self_bound(detail, self.domain), bound=bound)
-        target = column.links.column if column.links else table.key[0]
-        joined = self.add(detail, f"{{alias}}.{_q(column.name)} = {_q(alias)}.{_q(target)}")
-        if column.links and column.links.where:
-            # the declared condition speaks of the tables by name
-            self.where.append(column.links.where.replace(f"{table.name}.", f"{alias}.").replace(f"{detail.table}.", f"{joined}."))
+        by_label = not others and _self_bound(detail, self.domain)
+        # rows that a named thing brings have that thing's key, and perhaps no other
+        anchor = next((c.set for c in detail.conditions if isinstance(c, To)), None) if by_label else None
+        detail_table = self.domain.table(detail.table)
+        used = [_link(detail_table, self.domain.table(anchor.table), self.domain, [])] if anchor else []
+        column = _link(detail_table, table, self.domain, used, by_label=by_label)
+        links = column.links
+        assert links is not None
+        joined = self.add(detail, f"{{alias}}.{_q(column.name)} = {_q(alias)}.{_q(links.column)}", None if anchor else column)
+        self._narrow(column, joined, detail_table, alias, table)
         if rows.top is not None and rows.top.via == detail.table:
             self.order(joined, rows.top)
 
-    def _join(self, alias: str, column: str, target: Set, target_column: str) -> None:
+    def _narrow(self, column: Column, detail: str, detail_table: Table, alias: str, table: Table) -> None:
+        """Add the condition that a link declares; it speaks of the tables by name."""
+        if column.links and column.links.where:
+            where = column.links.where.replace(f"{table.name}.", f"{alias}.")
+            self.where.append(where.replace(f"{detail_table.name}.", f"{detail}."))
+
+    def _join(self, alias: str, table: Table, column: Column, target: Set) -> None:
+        links = column.links
+        assert links is not None
         if target.top is None:
-            self.add(target, f"{{alias}}.{_q(target_column)} = {_q(alias)}.{_q(column)}")
+            joined = self.add(target, f"{{alias}}.{_q(links.column)} = {_q(alias)}.{_q(column.name)}")
+            self._narrow(column, alias, table, joined, self.domain.table(target.table))
             return
         inner = _Query(self.domain)
         inner_alias = inner.add(target)
-        body = inner.select(f"{_q(inner_alias)}.{_q(target_column)}")
-        self.where.append(f"{_q(alias)}.{_q(column)} IN ({body})")
+        body = inner.select(f"{_q(inner_alias)}.{_q(links.column)}")
+        self.where.append(f"{_q(alias)}.{_q(column.name)} IN ({body})")
 
     def order(self, alias: str, top: Top) -> None:
         column = f"{_q(alias)}.{_q(top.column)}"
@@ -389,17 +405,21 @@ def _is_input(table: str, column: str, domain: Domain) -> bool:
     return any(column in a.needs for a in domain.accesses[table])
 
 
-def _link(detail: Table, table: Table, *, key: bool, bound: bool = False) -> Column:
+def _link(detail: Table, table: Table, domain: Domain, used: list[Column], *, by_label: bool = False) -> Column:
     """The column of `detail` that links to `table`: by its key, or by its label where the key may not be there.
 
-    A detail table filled by several kinds of objects has the key of one of them only.
+    The key is not there when the rows come in replies that lack it: a year's awards name a film, not its id. `used`
+    are the columns by which the rows are already reached.
     """
     links = [c for c in detail.columns if c.links and c.links.table == table.name]
-    by_key = [c for c in links if c.links and c.links.column in table.key]
-    by_label = [c for c in links if c not in by_key]
-    always_there = len({c.links.table for c in detail.columns if c.links}) == 1 or detail.via or detail.roles
-    ordered = by_key + by_label if key or always_there or not by_label else by_label + by_key
-    return ordered[0]
+    keys = [c for c in links if c.links and c.links.column in table.key]
+    labels = [c for c in links if c not in keys]
+    ways = domain.accesses[detail.name]
+    together = any(not {c.name for c in (*used, *keys)} & set(a.lacks) for a in ways)
+    lacking = any(c.name in a.lacks for a in ways for c in keys)
+    if labels and (not together or (by_label and lacking)):
+        return labels[0]
+    return (keys or labels)[0]
 
 
 def _condition(alias: str, c: Where) -> str:
