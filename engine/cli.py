@@ -299,7 +299,7 @@ def _setting(value: Any) -> str:
 
 def _say(text: str, *, dim: bool = True) -> None:
     """Say something about the output, on stderr."""
-    typer.secho(show.plain(text), err=True, dim=dim)
+    typer.secho(show.plain(text), err=True, dim=dim or None)
 
 
 def _print(what: RenderableType) -> None:

@@ -20,6 +20,8 @@ def phrase(meaning: Meaning | None, rows: Sequence[tuple[Any, ...]], domain: Dom
             return "yes" if rows[0][0] else "no"
         case Which():
             return str(rows[0][0])
+        case Names(year=True):
+            return join(sorted(str(r[0]) for r in rows if r[0] is not None))
         case Names(set=s, column=name):
             table = domain.table(s.table)
             column = table.by_name.get(name or table.label)

@@ -38,6 +38,7 @@ CERTAIN = 0.5  # confidence in a program with rows beyond which no other is run
 # How often a right program ends so: with rows, with nothing known, with nothing at all.
 LIKELIHOOD = {"accept": 1.0, "invalid": 0.5, "unknown": 0.4, "empty": 0.2, "zero": 0.2, "refused": 0.05}
 MAX_GUESSED = 1.2  # a false premise must have been said: cost of unsaid pieces beyond which nothing is called invalid
+MANY_ROWS = 20  # more than anybody asks for in a sentence
 MAX_QUESTION = 2_000  # characters
 
 
@@ -298,7 +299,10 @@ def _agreed(outcomes: list[_Outcome]) -> tuple[_Outcome, float]:
     weight: dict[tuple[str, str], float] = {}
     for o in outcomes:
         answer = (o.verdict.kind, o.text)
-        weight[answer] = weight.get(answer, 0.0) + o.translation.share * LIKELIHOOD[o.verdict.kind]
+        likely = LIKELIHOOD[o.verdict.kind]
+        if o.result is not None and len(o.result.rows) > MANY_ROWS:
+            likely /= 2
+        weight[answer] = weight.get(answer, 0.0) + o.translation.share * likely
     best = max(outcomes, key=lambda o: (weight[o.verdict.kind, o.text], o.translation.share))
     rest = max(0.0, 1.0 - sum(o.translation.share for o in outcomes)) * LIKELIHOOD["unknown"]
     return best, weight[best.verdict.kind, best.text] / (sum(weight.values()) + rest) * best.translation.quality

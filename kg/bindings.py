@@ -1,19 +1,25 @@
 """What the conditions of one SELECT bind: constants, equalities between sources, ranges of years.
 
 Only what must hold for every row of the result may bind an input, so: conjuncts of WHERE and of inner joins, an OR
-if each of its branches binds; never anything under NOT. Casts and case functions around a column are seen through.
-The rows fetched are a superset; the query itself filters them again.
+if each of its branches binds; never anything under NOT. Casts and case functions around a column are seen through
+where they lose nothing. The rows fetched are a superset; the query itself filters them again.
+
+The columns of the conditions carry the declared column they are (`meta[COLUMN]`, put there by `kg.scopes`).
 """
 
 from __future__ import annotations
 
+import datetime as dt
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from sqlglot import exp
 
+from .domain import Column
+
+COLUMN = "column"  # in the meta of a column: the declared Column it is, or None
 Ref = tuple[str, str]  # (alias, column)
 
 
@@ -35,7 +41,7 @@ class Edge:
 class Within:
     """The column is among what a subquery returns."""
 
-    query: exp.Query
+    query: exp.Expr
 
 
 @dataclass(frozen=True)
@@ -58,7 +64,7 @@ class Range:
 
 @dataclass
 class Facts:
-    """Everything a conjunction says that a planner can use."""
+    """Everything a conjunction says that a planner can use. `branches` are its ORs."""
 
     bound: dict[Ref, list[Binding]] = field(default_factory=dict)
     ranges: dict[Ref, Range] = field(default_factory=dict)
@@ -67,31 +73,47 @@ class Facts:
     def add(self, ref: Ref, binding: Binding) -> None:
         self.bound.setdefault(ref, []).append(binding)
 
-    def constant(self, ref: Ref) -> tuple[Any, ...] | None:
-        """The constants that `ref` must be among, if any; several conditions intersect."""
-        sets = [b.values for b in self.bound.get(ref, ()) if isinstance(b, Const)]
-        if not sets:
-            return None
-        return tuple(v for v in sets[0] if all(v in s for s in sets[1:]))
+    def constants(self, ref: Ref) -> list[tuple[Any, ...]]:
+        """The sets of constants that `ref` must be among; all of them hold."""
+        return [b.values for b in self.bound.get(ref, ()) if isinstance(b, Const)]
+
+    def also(self, more: Facts, alias: str | None = None) -> None:
+        """Take over what `more` says (of `alias` only)."""
+        for ref, bindings in more.bound.items():
+            if alias in (None, ref[0]):
+                for b in bindings:
+                    self.add(ref, b)
+        for ref, r in more.ranges.items():
+            if alias in (None, ref[0]):
+                _tighten(self, ref, r.low, r.high)
+
+    def joined(self, more: Facts) -> Facts:
+        """What holds when `more` holds as well."""
+        out = Facts({ref: list(b) for ref, b in self.bound.items()}, {}, [])
+        out.also(Facts(ranges=self.ranges))
+        out.also(more)
+        return out
 
 
 def conjuncts(condition: exp.Expr | None) -> Iterator[exp.Expr]:
     """The parts of `condition` that must all hold."""
     if condition is None:
         return
-    condition = condition.unnest()
-    if isinstance(condition, exp.And):
-        yield from conjuncts(condition.left)
-        yield from conjuncts(condition.right)
-    else:
-        yield condition
+    waiting = [condition]
+    while waiting:
+        part = waiting.pop().unnest()
+        if isinstance(part, exp.And):
+            waiting += [part.right, part.left]
+        else:
+            yield part
 
 
-def facts(conditions: list[exp.Expr]) -> Facts:
+def facts(conditions: Iterable[exp.Expr]) -> Facts:
     """Return what `conditions`, all of which hold, bind."""
     out = Facts()
     for condition in conditions:
-        _read(condition.unnest(), out)
+        _read(condition, out)
+    _spread(out)
     return out
 
 
@@ -104,91 +126,98 @@ def _read(c: exp.Expr, out: Facts) -> None:
     elif isinstance(c, exp.In):
         _read_in(c, out)
     elif isinstance(c, exp.Between):
-        _bound(c.this, c.args["low"], "low", out)
-        _bound(c.this, c.args["high"], "high", out)
+        _read_bound(c.this, c.args["low"], "low", out)
+        _read_bound(c.this, c.args["high"], "high", out)
     elif isinstance(c, (exp.GTE, exp.GT)):
-        _bound(c.left, c.right, "low", out)
-        _bound(c.right, c.left, "high", out)
+        _read_bound(c.left, c.right, "low", out)
+        _read_bound(c.right, c.left, "high", out)
     elif isinstance(c, (exp.LTE, exp.LT)):
-        _bound(c.left, c.right, "high", out)
-        _bound(c.right, c.left, "low", out)
+        _read_bound(c.left, c.right, "high", out)
+        _read_bound(c.right, c.left, "low", out)
     elif isinstance(c, exp.Column):  # a flag by itself: WHERE winner
         out.add((c.table, c.name), Const((True,)))
 
 
 def _read_equality(side: exp.Expr, other: exp.Expr, out: Facts) -> None:
-    column, year = _column(side)
+    column, of_year = _column(side)
     if column is None:
         return
     ref = (column.table, column.name)
     value = literal(other)
     if value is not None:
-        if year:
-            _widen(out, ref, f"{value}-01-01", f"{value}-12-31")
+        if of_year:
+            _tighten(out, ref, _day(value, first=True), _day(value, first=False))
         else:
             out.add(ref, Const((value,)))
-            _widen(out, ref, value, value)
+            _tighten(out, ref, value, value)
         return
-    if year:
+    if of_year:
         return
-    target, target_year = _column(other)
-    if target is not None and not target_year:
-        if target.table != column.table:
+    target, target_of_year = _column(other)
+    if target is not None:
+        if not target_of_year and target.table != column.table:
             out.add(ref, Edge((target.table, target.name)))
-    elif isinstance(query := other.unnest(), exp.Query):
-        out.add(ref, Within(query))
-    elif isinstance(other, exp.Subquery) and isinstance(other.this, exp.Query):
-        out.add(ref, Within(other.this))
+    elif isinstance(other.unnest(), exp.Query):
+        out.add(ref, Within(other.unnest()))
 
 
 def _read_in(c: exp.In, out: Facts) -> None:
-    column, year = _column(c.this)
+    column, of_year = _column(c.this)
     if column is None:
         return
     ref = (column.table, column.name)
     query = c.args.get("query")
     if query is not None:
-        inner = query.this if isinstance(query, exp.Subquery) else query
-        if not year:
-            out.add(ref, Within(inner))
+        if not of_year:
+            out.add(ref, Within(query.unnest()))
         return
     values = [literal(v) for v in c.expressions]
-    if any(v is None for v in values):
+    if not values or any(v is None for v in values):
         return
-    if year:
-        _widen(out, ref, f"{min(values)}-01-01", f"{max(values)}-12-31")
-    else:
-        out.add(ref, Const(tuple(dict.fromkeys(values))))
+    if of_year:
+        days = [(_day(v, first=True), _day(v, first=False)) for v in values]
+        if all(low is not None for low, _ in days):
+            _tighten(out, ref, min(low for low, _ in days if low), max(high for _, high in days if high))
+        return
+    out.add(ref, Const(tuple(dict.fromkeys(values))))
+    if len({type(v) for v in values}) == 1:
+        _tighten(out, ref, min(values), max(values))
 
 
 def _read_or(c: exp.Or, out: Facts) -> None:
-    branches = [facts(list(conjuncts(b))) for b in c.flatten()]
-    refs = set.intersection(*(set(b.bound) for b in branches))
-    for ref in refs:
-        options = tuple(b.bound[ref][0] for b in branches)
-        if all(isinstance(o, Const) for o in options):
-            out.add(ref, Const(tuple(dict.fromkeys(itertools.chain.from_iterable(o.values for o in options if isinstance(o, Const))))))
+    branches = [facts(conjuncts(b)) for b in c.flatten()]
+    for ref in set.intersection(*(set(b.bound) for b in branches)):
+        # of several conditions in one branch a constant asks least
+        options = tuple(min(b.bound[ref], key=lambda o: not isinstance(o, Const)) for b in branches)
+        constants = [o.values for o in options if isinstance(o, Const)]
+        if len(constants) == len(options):
+            out.add(ref, Const(tuple(dict.fromkeys(itertools.chain.from_iterable(constants)))))
         else:
             out.add(ref, Any_(options))
     for ref in set.intersection(*(set(b.ranges) for b in branches)):
         lows, highs = [b.ranges[ref].low for b in branches], [b.ranges[ref].high for b in branches]
-        _widen(out, ref, None if None in lows else min(lows), None if None in highs else max(highs))
+        _tighten(out, ref, _outermost(lows, min), _outermost(highs, max))
     out.branches.append(branches)
 
 
-def _bound(side: exp.Expr, other: exp.Expr, which: str, out: Facts) -> None:
-    column, year = _column(side)
+def _outermost(bounds: list[Any], which: Any) -> Any:
+    """The bound that holds for all branches; None if one has none, or they do not compare (a bad program)."""
+    return which(bounds) if None not in bounds and len({type(b) for b in bounds}) == 1 else None
+
+
+def _read_bound(side: exp.Expr, other: exp.Expr, which: str, out: Facts) -> None:
+    column, of_year = _column(side)
     value = literal(other)
     if column is None or value is None:
         return
-    if year:
-        value = f"{value}-01-01" if which == "low" else f"{value}-12-31"
+    if of_year:
+        value = _day(value, first=which == "low")
     ref = (column.table, column.name)
-    _widen(out, ref, value if which == "low" else None, value if which == "high" else None)
+    _tighten(out, ref, value if which == "low" else None, value if which == "high" else None)
 
 
-def _widen(out: Facts, ref: Ref, low: Any, high: Any) -> None:
-    """Tighten the range of `ref`; bounds of different types (a bad program) are left to DuckDB to refuse."""
+def _tighten(out: Facts, ref: Ref, low: Any, high: Any) -> None:
+    """Narrow the range of `ref`; bounds of different types (a bad program) are left to DuckDB to refuse."""
     r = out.ranges.setdefault(ref, Range())
     if low is not None and (r.low is None or (type(low) is type(r.low) and low > r.low)):
         r.low = low
@@ -196,31 +225,93 @@ def _widen(out: Facts, ref: Ref, low: Any, high: Any) -> None:
         r.high = high
 
 
-_SEEN_THROUGH = (exp.Cast, exp.TryCast, exp.Lower, exp.Upper, exp.Trim, exp.Paren)
+def _spread(out: Facts) -> None:
+    """Let each of several columns that are equal have the bindings of all: a = b AND b = c binds a by c."""
+    groups: dict[Ref, set[Ref]] = {}
+    for ref, bindings in out.bound.items():
+        for b in bindings:
+            if isinstance(b, Edge) and any(isinstance(x, Edge) and x.source == ref for x in out.bound.get(b.source, ())):
+                merged = groups.get(ref, {ref}) | groups.get(b.source, {b.source})
+                groups.update(dict.fromkeys(merged, merged))
+    for ref, group in groups.items():
+        have = {b.source for b in out.bound[ref] if isinstance(b, Edge)}
+        for other in sorted(group - have - {ref}):
+            if other[0] != ref[0]:
+                out.add(ref, Edge(other))
+
+
+def _day(year: Any, *, first: bool) -> str | None:
+    """The first or last day of a year, in ISO format."""
+    try:
+        number = int(year)
+    except (TypeError, ValueError):
+        return None
+    return f"{number:04d}-01-01" if first else f"{number:04d}-12-31"
 
 
 def _column(e: exp.Expr) -> tuple[exp.Column | None, bool]:
-    """The column under casts and case functions, and whether its year was taken."""
-    year = False
-    while True:
-        if isinstance(e, exp.Column):
-            return e, year
+    """The column under casts and case functions that lose nothing, and whether its year was taken."""
+    of_year = False
+    casts: list[str] = []
+    folds = False
+    while not isinstance(e, exp.Column):
         if isinstance(e, exp.Year):
-            e, year = e.this, True
+            e, of_year = e.this, True
         elif isinstance(e, exp.TsOrDsToDate):
             e = e.this
         elif isinstance(e, exp.Extract) and e.name.lower() == "year":
-            e, year = e.expression, True
-        elif isinstance(e, _SEEN_THROUGH):
+            e, of_year = e.expression, True
+        elif isinstance(e, exp.Anonymous) and e.name.lower() in ("date_part", "datepart"):
+            if literal(e.expressions[0]) != "year":
+                return None, False
+            e, of_year = e.expressions[1], True
+        elif isinstance(e, (exp.Cast, exp.TryCast)):
+            casts.append(_type_name(e))
+            e = e.this
+        elif isinstance(e, (exp.Lower, exp.Upper, exp.Trim)):
+            folds = True
+            e = e.this
+        elif isinstance(e, exp.Paren):
             e = e.this
         else:
             return None, False
+    declared = e.meta.get(COLUMN)
+    if isinstance(declared, Column):
+        if folds and declared.match == "exact":
+            return None, False  # the API must be asked for the value as it is stored
+        if not all(c in _LOSSLESS[declared.type] for c in casts):
+            return None, False
+    return e, of_year
+
+
+_TEXTS = {"TEXT", "VARCHAR", "CHAR"}
+_WHOLE = {"BIGINT", "DOUBLE", "DECIMAL", *_TEXTS}
+# type -> the casts after which two values differ if they did before
+_LOSSLESS: dict[str, set[str]] = {
+    "TEXT": _TEXTS,
+    "INTEGER": {"INT", *_WHOLE},
+    "BIGINT": _WHOLE,
+    "DOUBLE": {"DOUBLE"},
+    "DATE": {"DATE", "TIMESTAMP", *_TEXTS},
+    "TIMESTAMP": {"TIMESTAMP", *_TEXTS},
+    "BOOLEAN": {"BOOLEAN", *_TEXTS},
+}
+
+
+def _type_name(cast: exp.Expr) -> str:
+    to = cast.args["to"].this
+    return str(to.value if isinstance(to, exp.DataType.Type) else to)
 
 
 def literal(e: exp.Expr) -> Any:
-    """The Python value of a literal (None if it is not one)."""
-    if isinstance(e, (exp.Cast, exp.TryCast, exp.Paren, exp.Lower)):
+    """The Python value of a literal; dates as ISO text. None if it is not one, or its cast changes it."""
+    if isinstance(e, exp.Paren):
         return literal(e.this)
+    if isinstance(e, (exp.Cast, exp.TryCast)):
+        return _cast(literal(e.this), _type_name(e))
+    if isinstance(e, exp.Lower):
+        value = literal(e.this)
+        return value.lower() if isinstance(value, str) else None
     if isinstance(e, exp.Boolean):
         return bool(e.this)
     if isinstance(e, exp.Neg):
@@ -234,3 +325,17 @@ def literal(e: exp.Expr) -> Any:
         return int(e.this)
     except ValueError:
         return float(e.this)
+
+
+def _cast(value: Any, to: str) -> Any:
+    if isinstance(value, str) and to in ("DATE", "TIMESTAMP"):
+        try:
+            moment = dt.datetime.fromisoformat(value.strip())
+        except ValueError:
+            return None
+        return moment.date().isoformat() if to == "DATE" else moment.isoformat()
+    if isinstance(value, str):
+        return value if to in _TEXTS else None
+    if isinstance(value, int):
+        return value if to in {"INT", "BIGINT", "DOUBLE", "DECIMAL"} and not isinstance(value, bool) else None
+    return value if isinstance(value, float) and to in ("DOUBLE", "DECIMAL") else None

@@ -180,12 +180,28 @@ class Asker:
             if table.is_entity and not part.set.is_entity:
                 # a name that the question itself gives is no answer to it
                 given = 1.5 if self._given(part.set) else 0.0
-                yield self._reading(Names(part.set), part.mask, part.cost + given, f"what is the name of {part.said}", self._fit_rows(table.name))
+                fit = self._fit_rows(table.name)
+                yield self._reading(Names(part.set), part.mask, part.cost + given, f"what is the name of {part.said}", fit)
+                n, word = self._wanted_number(table.name)
+                if n and part.set.top is None and not word & part.mask:
+                    yield self._reading(Names(part.set, n=n), part.mask | word, part.cost + given, f"what are the names of {n} {part.said}", fit)
             yield from self._kinds(part)
             yield from self._columns(part)
             yield from self._counts(part)
             if self.wanted.yes_no and not part.set.is_entity and part.set.top is None:
                 yield self._reading(Exists(part.set), part.mask | 1, part.cost, f"is it true that there is {part.said}", FITS)
+
+    def _wanted_number(self, table: str) -> tuple[int, int]:
+        """(n, words) of "name three films": a number right before the table's noun, behind a word that asks."""
+        numbers = self.composer.lexicon.generic["numbers"]
+        for a in self.question.of("table"):
+            i = a.first - 1
+            if a.meant.table == table and i >= 1 and self.question.words[i - 1].text in ("name", "list", "give", "me"):
+                word = self.question.words[i].text
+                n = numbers.get(word) or (int(word) if word.isdigit() and len(word) < 3 else 0)
+                if n:
+                    return n, 1 << i
+        return 0, 0
 
     def _kinds(self, part: Part) -> Iterator[Reading]:
         """ "Which oscars did it win": what tells the rows of a detail table apart, the first text of its key."""

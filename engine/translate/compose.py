@@ -143,7 +143,8 @@ class Composer:
     # -- where sets begin ----------------------------------------------------------------------------------------
 
     def _entities(self) -> Iterator[Part]:
-        for n in self.question.named:
+        # of two spans with the same name the later one is the thing: "who played rocky in rocky"
+        for n in sorted(self.question.named, key=lambda n: -n.mask):
             yield Part(Set(n.table, (Is((n.best,)),)), n.mask, n.mask, n.cost, f"the {self._noun(n.table)}")
             table = self.domain.table(n.table)
             column = _year_column(table)
@@ -248,7 +249,7 @@ class Composer:
                     new = Part(Set(far, (Through(rows),)), part.mask | mask, part.solid, part.cost + cost + JOIN, said)
                     yield new
                     for a in self.question.of("value"):
-                        if a.meant.table == detail.name and not a.mask & part.solid:
+                        if a.meant.table == detail.name and not a.mask & part.mask:
                             said_more = Set(far, (Through(rows.also(_is_value(a))),))
                             # "actress" says both the role and the value
                             yield replace(new, set=said_more, mask=new.mask | a.mask, cost=part.cost + min(cost, 0.2) + JOIN, said=f"{said} {a.phrase}")
@@ -274,8 +275,8 @@ class Composer:
             distance = min(_distance(mask, part.solid), 10)
             yield roles, mask, atoms[0].phrase, 0.02 * distance
         # "the debut of whoever directed it": what was said once may serve again
-        again = any(a.meant.table == detail.name and a.mask & part.mask == a.mask for a in self.question.of("role"))
         first = detail.roles[0]
+        again = first.to == part.set.table and any(a.meant.table == detail.name and a.mask & part.mask == a.mask for a in self.question.of("role"))
         cost = UNSAID_ROLE / 2 if again else UNSAID_ROLE
         yield [first], 0, first.verb[0] if first.verb else first.noun[0], cost + self._unlikely(detail, first, part)
 
@@ -341,14 +342,14 @@ class Composer:
         if part.set.top is not None:
             return
         for column, descending, mask, phrase in self.superlatives(table):
-            if not mask & part.solid:
+            if not mask & part.mask:
                 n, skip, extra = self._how_many(mask, part)
                 top = Top(column.name, descending, n, skip)
                 yield Part(replace(part.set, top=top), part.mask | mask | extra, part.solid, part.cost + 0.02 * _distance(mask, part.mask), f"{phrase} {part.said}")
         for c in part.set.conditions:
             if isinstance(c, Through) and self.domain.table(c.rows.table).roles:
                 for column, descending, mask, phrase in self.superlatives(self.domain.table(c.rows.table), generic=False):
-                    if not mask & part.solid:
+                    if not mask & part.mask:
                         top = Top(column.name, descending, via=c.rows.table)
                         # "the lead" is a role said by its superlative
                         refund = min(part.cost, UNSAID_ROLE) if part.cost >= UNSAID_ROLE else 0.0
@@ -412,7 +413,8 @@ class Composer:
                     text = self.question.text[self.question.words[first].start : self.question.words[last].end]
                     rows = c.rows.also(Where(column.name, "=", (text,)))
                     conditions = (*part.set.conditions[:i], Through(rows), *part.set.conditions[i + 1 :])
-                    yield Part(replace(part.set, conditions=conditions), part.mask | mask, part.solid | mask, part.cost + FREE_TEXT, f"{part.said} as that {column.name}")
+                    top = Top(column.name, False, via=detail.name, shortest=True)
+                    yield Part(replace(part.set, conditions=conditions, top=top), part.mask | mask, part.solid | mask, part.cost + FREE_TEXT, f"{part.said} as that {column.name}")
 
     def _leftover(self, mask: int) -> Iterator[tuple[int, int]]:
         """Runs of up to four words that carry weight and are not explained."""

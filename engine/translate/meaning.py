@@ -67,13 +67,15 @@ Condition = Is | Where | To | Through | Same
 
 @dataclass(frozen=True)
 class Top:
-    """The first `n` after `skip` by a column of the set's table, or of the detail table `via`."""
+    """The first `n` after `skip` by a column of the set's table, or of the detail table `via`; by the length of a text
+    if `shortest`: of the parts that contain a name the shortest is the one meant."""
 
     column: str
     descending: bool
     n: int = 1
     skip: int = 0
     via: str = ""
+    shortest: bool = False
 
 
 @dataclass(frozen=True)
@@ -110,11 +112,13 @@ class Set:
 
 @dataclass(frozen=True)
 class Names:
-    """The names of the rows (their label), or the values of `column`; of a date only the year, if that is asked."""
+    """The names of the rows (their label), or the values of `column`; of a date only the year, if that is asked;
+    of all only the first `n`, if not 0."""
 
     set: Set
     column: str = ""
     year: bool = False
+    n: int = 0
 
 
 @dataclass(frozen=True)
@@ -176,8 +180,8 @@ Meaning = Names | Count | Aggregate | Exists | Which | Compare | Calculate
 def sql(meaning: Meaning, domain: Domain) -> str:
     """Return the program of `meaning`."""
     match meaning:
-        case Names(set=rows, column=column, year=year):
-            return _names(rows, column, domain, year)
+        case Names(set=rows, column=column, year=year, n=n):
+            return _names(rows, column, domain, year) + (f" LIMIT {n}" if n and rows.top is None else "")
         case Count(set=rows):
             return _count(rows, domain)
         case Aggregate(function=function, set=rows, column=column):
@@ -364,6 +368,7 @@ class _Query:
 
     def order(self, alias: str, top: Top) -> None:
         column = f"{_q(alias)}.{_q(top.column)}"
+        column = f"length({column})" if top.shortest else column
         skip = f" OFFSET {top.skip}" if top.skip else ""
         self.ordering = f" ORDER BY {column} {'DESC' if top.descending else 'ASC'} LIMIT {top.n}{skip}"
         # what has no value cannot be the first or the last by it
