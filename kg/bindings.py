@@ -32,9 +32,13 @@ class Const:
 
 @dataclass(frozen=True)
 class Edge:
-    """The column equals a column of another source, here or in an enclosing query."""
+    """The column equals a column of another source, here or in an enclosing query.
+
+    `loose`: one of the two need only contain the other.
+    """
 
     source: Ref
+    loose: bool = False
 
 
 @dataclass(frozen=True)
@@ -156,7 +160,8 @@ def _read_equality(side: exp.Expr, other: exp.Expr, out: Facts) -> None:
     target, target_of_year = _column(other)
     if target is not None:
         if not target_of_year and target.table != column.table:
-            out.add(ref, Edge((target.table, target.name)))
+            loose = any(isinstance(d := c.meta.get(COLUMN), Column) and d.match == "contains" for c in (column, target))
+            out.add(ref, Edge((target.table, target.name), loose))
     elif isinstance(other.unnest(), exp.Query):
         out.add(ref, Within(other.unnest()))
 
@@ -230,7 +235,7 @@ def _spread(out: Facts) -> None:
     groups: dict[Ref, set[Ref]] = {}
     for ref, bindings in out.bound.items():
         for b in bindings:
-            if isinstance(b, Edge) and any(isinstance(x, Edge) and x.source == ref for x in out.bound.get(b.source, ())):
+            if isinstance(b, Edge) and not b.loose and Edge(ref) in out.bound.get(b.source, ()):
                 merged = groups.get(ref, {ref}) | groups.get(b.source, {b.source})
                 groups.update(dict.fromkeys(merged, merged))
     for ref, group in groups.items():
@@ -290,7 +295,7 @@ _WHOLE = {"BIGINT", "DOUBLE", "DECIMAL", *_TEXTS}
 _LOSSLESS: dict[str, set[str]] = {
     "TEXT": _TEXTS,
     "INTEGER": {"INT", *_WHOLE},
-    "BIGINT": _WHOLE,
+    "BIGINT": {"INT", *_WHOLE},
     "DOUBLE": {"DOUBLE"},
     "DATE": {"DATE", "TIMESTAMP", *_TEXTS},
     "TIMESTAMP": {"TIMESTAMP", *_TEXTS},

@@ -344,6 +344,8 @@ class _Call:
         entities = [self.domain.table(t) for t in self.tables if self.domain.table(t).is_entity]
         ranks = [(t.name, t.rank) for t, a in zip(entities, args, strict=False) if a[:1] in "\"'" and t.rank]
         ordered = order.expressions if order else []
+        if not all(isinstance(o.this, exp.Column) for o in ordered):
+            return False
         found = [(o.this.table, ("-" if o.args.get("desc") else "") + o.this.name) for o in ordered]
         return bool(ranks) and found == ranks
 

@@ -1,11 +1,16 @@
 """The same API as a server, in the wire format of CRAG's: POST {"query": ...}, get {"result": ...}.
 
+Beside CRAG's endpoints it has two of our own below /kgq, so that a client knows all names, as it would in process.
+
 FastAPI and uvicorn are imported when they are used: answering questions does not need them (extra `serve`).
 """
 
 from __future__ import annotations
 
 import json
+import math
+from collections.abc import Callable
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +21,7 @@ from kg.errors import KgError, SourceError
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
+PAGE = 20_000  # names in one reply: about a megabyte
 _NEEDED = 'Serving needs FastAPI and uvicorn: pip install "kgq[serve]".'
 
 
@@ -47,6 +53,7 @@ def make_app(base: Path) -> FastAPI:
             response_description='{"result": ...}',
             response_model=None,
         )
+    _add_lists(app, api)
     return app
 
 
@@ -61,7 +68,6 @@ def serve(base: Path, host: str, port: int) -> None:
 
 
 def _handler(api: CragApi, endpoint: Endpoint) -> Any:
-    from fastapi import Response
     from pydantic import BaseModel, Field, create_model
 
     fields: dict[str, Any] = {}
@@ -70,16 +76,47 @@ def _handler(api: CragApi, endpoint: Endpoint) -> Any:
         fields[name] = (param.type, Field(None if optional else ..., examples=[param.example]))
     model = create_model(endpoint.path.rpartition("/")[2], **fields)
 
-    def reply(content: dict[str, Any], status: int) -> Response:
-        # ASCII escapes also carry the halves of surrogate pairs that real files contain.
-        return Response(json.dumps(content, allow_nan=False), status, media_type="application/json")
-
     def handle(body: BaseModel) -> Response:  # a plain function: FastAPI runs it in a thread
-        try:
-            return reply({"result": api.call(endpoint.path, body.model_dump())}, 200)
-        except SourceError as e:
-            status = e.status if e.status is not None else 500
-            return reply({"detail": str(e).removeprefix(f"{e.endpoint}: ")}, status)
+        return _reply(lambda: api.call(endpoint.path, body.model_dump()))
 
     handle.__annotations__["body"] = model
     return handle
+
+
+def _add_lists(app: FastAPI, api: CragApi) -> None:
+    from fastapi import Query, Response
+
+    listed: dict[str, list[tuple[str, Any, float]]] = {}
+
+    def page(table: str, start: int) -> list[tuple[str, Any, float]]:
+        if table not in listed:
+            # a file may hold a number that JSON cannot say
+            listed[table] = [
+                (text, key, weight if math.isfinite(weight) else 0.0)
+                for text, key, weight in api.names(table)
+                if isinstance(key, (int, str))
+            ]
+        return list(islice(listed[table], start, start + PAGE))
+
+    @app.get("/kgq/fingerprint", response_description='{"result": text}', response_model=None)
+    def fingerprint() -> Response:
+        """A text that changes when the data do."""
+        return _reply(api.fingerprint)
+
+    @app.get("/kgq/names/{table}", response_description='{"result": [[name, key, weight], ...]}', response_model=None)
+    def names(table: str, start: int = Query(0, ge=0)) -> Response:
+        """The names of a table from number `start` on, some at a time; an empty list after the last."""
+        return _reply(lambda: page(table, start))
+
+
+def _reply(result: Callable[[], Any]) -> Response:
+    from fastapi import Response
+
+    def written(content: dict[str, Any], status: int) -> Response:
+        # ASCII escapes also carry the halves of surrogate pairs that real files contain.
+        return Response(json.dumps(content, allow_nan=False), status, media_type="application/json")
+
+    try:
+        return written({"result": result()}, 200)
+    except SourceError as e:
+        return written({"detail": str(e).removeprefix(f"{e.endpoint}: ")}, 500 if e.status is None else e.status)

@@ -1,7 +1,9 @@
 """A source behind HTTP, in CRAG's wire format: POST a JSON body, get {"result": ...}.
 
 Everything a server or the network can do wrong becomes a SourceError with one plain sentence. All retrying of the
-project is here, in `HttpSource.call`; proxies and other settings of the environment are not looked at.
+project is here, in `HttpSource`; proxies and other settings of the environment are not looked at.
+
+CRAG's server cannot list its names. The server of this project can, under /kgq; another one is not asked twice.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
 from email.utils import parsedate_to_datetime
 from typing import Any, NoReturn
+from urllib.parse import quote
 
 import httpx
 
@@ -21,6 +24,7 @@ from kg.sources.base import Name
 from kg.sources.deadline import DeadlineTransport, until
 
 MAX_REPLY_BYTES = 32 * 2**20  # a year of the largest year list is 0.1 MB, five days of minute prices 0.4 MB
+LISTS = "/kgq"  # below this, kgq's own server says what CRAG's API has no endpoint for
 _EXPLANATION = 4096  # bytes read of the body of an error
 
 
@@ -29,7 +33,8 @@ class HttpSource:
 
     A call is tried `retries` more times after 429, 5xx, a lost connection, or `attempt_timeout` seconds without a
     complete reply. The pause starts at `backoff` seconds, doubles, and is shortened at random by up to a half, so
-    that clients do not come back together. Raises SourceError if `base_url` is not an address.
+    that clients do not come back together. `listing_timeout` is how many seconds the fingerprint, and the names of
+    one table, may take. Raises SourceError if `base_url` is not an address.
     """
 
     parallel = 8
@@ -43,6 +48,7 @@ class HttpSource:
         retries: int = 3,
         backoff: float = 0.2,
         attempt_timeout: float = 10.0,
+        listing_timeout: float = 10.0,
         name: str = "http",
     ):
         self.name = name
@@ -50,6 +56,8 @@ class HttpSource:
         self._shown = str(self._base.copy_with(username=None, password=None)).rstrip("/")
         self._max_reply_bytes, self._retries = max_reply_bytes, retries
         self._backoff, self._attempt_timeout = backoff, attempt_timeout
+        self._listing_timeout = listing_timeout
+        self._state: str | None = None  # of the server's data as it tells it; empty: it does not; None: not asked yet
         # A transport of our own also keeps httpx from asking the environment for proxies.
         self._client = httpx.Client(transport=transport or DeadlineTransport(4 * self.parallel), trust_env=False)
 
@@ -59,11 +67,56 @@ class HttpSource:
         Raises SourceError, BadReply or DeadlineExceeded. It does not begin a pause that would end too late:
         then the last error is raised at once.
         """
-        deadline = time.monotonic() + timeout
-        body = _encoded(args, endpoint)
+        return self._ask("POST", endpoint, _encoded(args, endpoint), time.monotonic() + timeout)
+
+    def names(self, table: str) -> Iterator[Name]:
+        """Yield the names the server lists; nothing if it is not one that lists names.
+
+        Raises SourceError if one that does cannot say all of them now: a part must not be taken for the whole.
+        """
+        if not self._asked_state():
+            return
+        deadline = time.monotonic() + self._listing_timeout
+        endpoint, found, start = f"{LISTS}/names/{quote(table, safe='')}", list[Name](), 0
+        while True:
+            page = self._ask("GET", f"{endpoint}?start={start}", b"", deadline)
+            if not isinstance(page, list):
+                raise BadReply("the names are not a list", endpoint=endpoint, path="$.result")
+            if not page:
+                break
+            found += [_name(entry, endpoint) for entry in page]
+            start += len(page)
+        yield from found
+
+    def fingerprint(self) -> str:
+        """Return the address, and the state of its data if the server tells it.
+
+        Raises SourceError if no reply comes: then nobody knows whether the data are still the same.
+        """
+        state = self._asked_state()
+        return f"{self.name}:{self._shown}" + (f"#{state}" if state else "")
+
+    def _asked_state(self) -> str:
+        if self._state is None:
+            try:
+                said = self._ask("GET", f"{LISTS}/fingerprint", b"", time.monotonic() + self._listing_timeout)
+            except SourceError as e:
+                if e.status is None and not isinstance(e, BadReply):
+                    raise
+                said = ""  # it answers, but this it does not know
+            self._state = said if isinstance(said, str) else ""
+        return self._state
+
+    def close(self) -> None:
+        """Close the open connections."""
+        self._client.close()
+
+    def _ask(self, method: str, endpoint: str, body: bytes, deadline: float) -> Any:
+        # The result, after as many attempts as it takes.
+        timeout = deadline - time.monotonic()
         for attempt in range(self._retries + 1):
             try:
-                return _result(endpoint, *self._post(endpoint, body, deadline, timeout))
+                return _result(endpoint, *self._send(method, endpoint, body, deadline, timeout))
             except _TryAgain as e:
                 pause = max(e.wait, self._backoff * 2**attempt * random.uniform(0.5, 1.0))
                 if attempt == self._retries or time.monotonic() + pause >= deadline:
@@ -71,25 +124,16 @@ class HttpSource:
             time.sleep(pause)
         raise AssertionError("the last attempt returns or raises")
 
-    def names(self, table: str) -> Iterator[Name]:
-        """Nothing: a server does not list its names."""
-        return iter(())
-
-    def fingerprint(self) -> str:
-        return f"{self.name}:{self._shown}"
-
-    def close(self) -> None:
-        """Close the open connections."""
-        self._client.close()
-
-    def _post(self, endpoint: str, body: bytes, deadline: float, timeout: float) -> tuple[httpx.Response, bytes]:
+    def _send(
+        self, method: str, endpoint: str, body: bytes, deadline: float, timeout: float
+    ) -> tuple[httpx.Response, bytes]:
         # One attempt: a successful response and its body. Every error of httpx becomes ours here.
         begun = time.monotonic()
         end = min(deadline, begun + self._attempt_timeout)
         if end <= begun:
             raise _too_late(endpoint, timeout)
         try:
-            with until(end), self._stream(endpoint, body, end - begun) as reply:
+            with until(end), self._stream(method, endpoint, body, end - begun) as reply:
                 if not reply.is_success:
                     self._refuse(endpoint, reply, _read(reply, _EXPLANATION, end)[:_EXPLANATION])
                 raw = _read(reply, self._max_reply_bytes, end)
@@ -111,13 +155,15 @@ class HttpSource:
             raise BadReply(message, endpoint=endpoint, status=reply.status_code)
         return reply, raw
 
-    def _stream(self, endpoint: str, body: bytes, timeout: float) -> AbstractContextManager[httpx.Response]:
+    def _stream(
+        self, method: str, endpoint: str, body: bytes, timeout: float
+    ) -> AbstractContextManager[httpx.Response]:
         try:
             url = self._base.copy_with(raw_path=self._base.raw_path.rstrip(b"/") + endpoint.encode())
         except httpx.InvalidURL as e:
             raise SourceError(f"this is not a path ({e}).", endpoint=endpoint) from e
-        headers = {"content-type": "application/json", "accept": "application/json"}
-        return self._client.stream("POST", url, content=body, headers=headers, timeout=timeout)
+        headers = {"accept": "application/json"} | ({"content-type": "application/json"} if method == "POST" else {})
+        return self._client.stream(method, url, content=body, headers=headers, timeout=timeout)
 
     def _refuse(self, endpoint: str, reply: httpx.Response, raw: bytes) -> NoReturn:
         status = reply.status_code
@@ -185,6 +231,13 @@ def _result(endpoint: str, reply: httpx.Response, raw: bytes) -> Any:
     if not isinstance(value, dict) or "result" not in value:
         raise BadReply('the reply has no "result"', endpoint=endpoint, path="$.result", status=status)
     return value["result"]
+
+
+def _name(entry: Any, endpoint: str) -> Name:
+    match entry:
+        case [str(text), str() | int() as key, float() | int() as weight]:
+            return Name(text, key, float(weight))
+    raise BadReply("a name is not written as [text, key, weight]", endpoint=endpoint, path="$.result[*]")
 
 
 def _explanation(raw: bytes) -> str:

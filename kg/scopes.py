@@ -1,0 +1,248 @@
+"""Who is who in a checked query: the sources of each SELECT, and which of them every column belongs to.
+
+Read once, before anything is planned; `kg.plan` then only changes which sources are filled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from .bindings import COLUMN, Facts, Ref, conjuncts, facts
+from .domain import Column, Domain, Table
+from .errors import QueryError
+
+Outputs = dict[str, Column | None]  # output name -> the declared column it shows, if it shows one as it is
+
+
+@dataclass(eq=False)
+class Item:
+    """A source of one SELECT: a table, or (`table` is None) what a subquery or a CTE returns.
+
+    `names` are its columns as this query calls them. `conditioned` are those used for more than being shown.
+    A `nullable` item is on the optional side of an outer join. `rows` is an estimate, once it is filled.
+    """
+
+    alias: str
+    node: exp.Expr
+    table: Table | None
+    names: Outputs
+    nullable: bool = False
+    conditioned: set[str] = field(default_factory=set)
+    shown: set[str] = field(default_factory=set)
+    filled: bool = False
+    rows: float = 0
+
+    def ref(self, column: str) -> Ref:
+        """The table's `column` as this query calls it."""
+        return self.alias, next((n for n, c in self.names.items() if c is not None and c.name == column), column)
+
+    def uses(self, columns: tuple[str, ...], used: set[str]) -> list[str]:
+        """Those of the table's `columns` that are among `used`."""
+        return [c for c in columns if self.ref(c)[1] in used]
+
+
+@dataclass(eq=False)
+class Scope:
+    """One SELECT. `outer` are the scopes around it, innermost first; `nested` the queries in its expressions.
+
+    `ctes` are those it can see. `refers` are the scopes (own or outer) that its columns belong to.
+    """
+
+    select: exp.Select
+    ctes: dict[str, exp.CTE]
+    outer: tuple[Scope, ...]
+    items: dict[str, Item] = field(default_factory=dict)
+    nested: list[exp.Expr] = field(default_factory=list)
+    refers: list[Scope] = field(default_factory=list)
+    conditions: list[exp.Expr] = field(default_factory=list)
+    facts: Facts = field(default_factory=Facts)
+
+    def resolve(self, alias: str) -> tuple[Scope, Item] | None:
+        """The scope and the item that `alias` means here."""
+        return next(((s, s.items[alias]) for s in (self, *self.outer) if alias in s.items), None)
+
+
+class Scopes:
+    """All scopes of `tree`; marks each column of it with the declared column it is."""
+
+    def __init__(self, tree: exp.Query, domain: Domain):
+        self.domain = domain
+        self._scopes: dict[int, Scope] = {}
+        self._references: dict[int, int] = {}
+        self._cte_outputs: dict[int, Outputs] = {}
+        self._query(tree, {}, (), top=True)
+
+    def of(self, select: exp.Expr) -> Scope:
+        return self._scopes[id(select)]
+
+    def references(self, cte: exp.CTE) -> int:
+        """How many sources are this CTE."""
+        return self._references.get(id(cte), 0)
+
+    def reach(self, query: exp.Expr) -> list[Scope]:
+        """The scopes outside `query` that it refers to; without any it can be run by itself."""
+        inside = [self.of(s) for s in query.find_all(exp.Select)]
+        return [r for s in inside for r in s.refers if r not in inside]
+
+    def _query(self, query: exp.Expr, ctes: dict[str, exp.CTE], outer: tuple[Scope, ...], *, top: bool) -> Outputs:
+        """Read a query and all in it; return its outputs. `top`: its outputs are shown and no more."""
+        query = query.unnest()
+        if with_ := query.args.get("with_"):
+            ctes = dict(ctes)
+            for cte in with_.expressions:
+                outputs = self._query(cte.this, ctes, outer, top=False)
+                self._cte_outputs[id(cte)] = _renamed(outputs, cte)
+                ctes.pop(cte.alias, None)
+                ctes[cte.alias] = cte
+        if isinstance(query, exp.SetOperation):
+            outputs = self._query(query.left, ctes, outer, top=top)
+            self._query(query.right, ctes, outer, top=top)
+            return outputs
+        assert isinstance(query, exp.Select)
+        return self._select(query, ctes, outer, top=top)
+
+    def _select(self, select: exp.Select, ctes: dict[str, exp.CTE], outer: tuple[Scope, ...], *, top: bool) -> Outputs:
+        scope = self._scopes[id(select)] = Scope(select, ctes, outer)
+        for node, side in _from(select):
+            item = self._item(node, ctes, outer)
+            item.nullable = side in ("LEFT", "FULL")
+            if side in ("RIGHT", "FULL"):
+                for earlier in scope.items.values():
+                    earlier.nullable = True
+            scope.items[item.alias] = item
+        for node, shown in _expressions(select):
+            if isinstance(node, exp.Column):
+                self._own(node, scope, shown=shown and top)
+            else:
+                scope.nested.append(node.unnest())
+        for query in scope.nested:
+            exists = isinstance(query.parent, exp.Exists) or isinstance(
+                query.parent and query.parent.parent, exp.Exists
+            )
+            self._query(query, ctes, (scope, *outer), top=exists)
+        scope.conditions, partners = _conditions(select)
+        scope.facts = facts(scope.conditions)
+        for alias, condition in partners:
+            scope.facts.also(facts([condition]), alias)
+        return {p.alias_or_name: p.unalias().meta.get(COLUMN) for p in select.selects}
+
+    def _item(self, node: exp.Expr, ctes: dict[str, exp.CTE], outer: tuple[Scope, ...]) -> Item:
+        alias = node.alias_or_name
+        if isinstance(node, exp.Subquery):
+            return Item(alias, node, None, _renamed(self._query(node.this, ctes, outer, top=False), node))
+        if not isinstance(node, exp.Table):
+            raise QueryError(f"{type(node).__name__} cannot be read from.")
+        cte = ctes.get(node.name)
+        if cte is not None:
+            self._references[id(cte)] = self.references(cte) + 1
+            return Item(alias, node, None, _renamed(self._cte_outputs[id(cte)], node))
+        table = self.domain.table(node.name)
+        return Item(alias, node, table, _renamed(dict(table.by_name), node))
+
+    def _own(self, column: exp.Column, scope: Scope, *, shown: bool) -> None:
+        found = scope.resolve(column.table)
+        if found is None:
+            return
+        owner, item = found
+        column.meta[COLUMN] = item.names.get(column.name)
+        (item.shown if shown and owner is scope else item.conditioned).add(column.name)
+        if owner not in scope.refers:
+            scope.refers.append(owner)
+
+
+def binding_query(scope: Scope, ref: Ref) -> exp.Expr:
+    """`SELECT DISTINCT ref` over the filled sources of `scope` that are connected with it, filtered as far as known."""
+    usable = {a for a, item in scope.items.items() if item.filled and (not item.nullable or a == ref[0])}
+    own = [c for c in scope.conditions if not c.find(exp.Query)]
+    conditions = [(c, aliases) for c in own if (aliases := _aliases(c)) <= usable]
+    joined = {ref[0]}
+    while grown := {a for _, aliases in conditions if aliases & joined for a in aliases} - joined:
+        joined |= grown
+    shown = exp.column(ref[1], ref[0], quoted=True)
+    shown.meta[COLUMN] = scope.items[ref[0]].names.get(ref[1])
+    query = exp.select(shown, copy=False).distinct(copy=False)
+    query.from_(scope.items[ref[0]].node.copy(), copy=False)
+    for alias in sorted(joined - {ref[0]}):
+        query.join(scope.items[alias].node.copy(), join_type="cross", copy=False)
+    for condition, aliases in conditions:
+        if aliases <= joined:
+            query.where(condition.copy(), copy=False)
+    return with_ctes(query, scope)
+
+
+def with_ctes(query: exp.Expr, scope: Scope) -> exp.Expr:
+    """`query`, which belongs to `scope`, with the CTEs that it reads from outside itself."""
+    names = list(scope.ctes)
+    own = query.args.get("with_")
+    held = [] if own is None else [c.alias for c in own.expressions]
+    wanted = {t.name for t in query.find_all(exp.Table)}
+    needed: list[exp.CTE] = []
+    for name in reversed(names):
+        if name in wanted and name not in held:
+            needed.insert(0, scope.ctes[name])
+            wanted |= {t.name for t in scope.ctes[name].find_all(exp.Table)}
+    if needed:
+        rest = [] if own is None else own.expressions
+        query.set("with_", exp.With(expressions=[*(c.copy() for c in needed), *rest]))
+    return query
+
+
+def _from(select: exp.Select) -> Iterator[tuple[exp.Expr, str]]:
+    """The sources, each with the side of its join."""
+    from_ = select.args.get("from_")
+    if from_ is not None:
+        yield from_.this, ""
+    for join in select.args.get("joins") or ():
+        yield join.this, (join.side or "").upper()
+
+
+def _expressions(select: exp.Select) -> Iterator[tuple[exp.Expr, bool]]:
+    """The columns and the queries in the expressions of `select` itself, and whether each is shown as it is."""
+    for projection in select.expressions:
+        bare = projection.unalias()
+        if isinstance(bare, exp.Column):
+            yield bare, True
+        else:
+            yield from _within(bare)
+    joins = [j.args["on"] for j in select.args.get("joins") or () if j.args.get("on")]
+    parts = [select.args.get(p) for p in ("where", "group", "having", "qualify", "order", "distinct")]
+    for root in (*joins, *parts):
+        if root is not None:
+            yield from _within(root)
+
+
+def _within(root: exp.Expr) -> Iterator[tuple[exp.Expr, bool]]:
+    for node in root.walk(prune=lambda n: isinstance(n, exp.Query)):
+        if isinstance(node, (exp.Column, exp.Query)):
+            yield node, False
+
+
+def _conditions(select: exp.Select) -> tuple[list[exp.Expr], list[tuple[str, exp.Expr]]]:
+    """The conditions every row must meet, and those that only choose partners: (nullable alias, condition)."""
+    where = select.args.get("where")
+    must = list(conjuncts(where.this if where else None))
+    partner: list[tuple[str, exp.Expr]] = []
+    for join in select.args.get("joins") or ():
+        on = list(conjuncts(join.args.get("on")))
+        side = (join.side or "").upper()
+        if not side:
+            must += on
+        elif side == "LEFT":
+            partner += [(join.this.alias_or_name, c) for c in on]
+        elif side == "RIGHT":
+            partner += [(alias, c) for c in on for alias in _aliases(c) if alias != join.this.alias_or_name]
+    return must, partner
+
+
+def _aliases(e: exp.Expr) -> set[str]:
+    return {c.table for c in e.find_all(exp.Column)}
+
+
+def _renamed(outputs: Outputs, node: exp.Expr) -> Outputs:
+    """`outputs` under the column names of an alias such as line1(a, b)."""
+    alias = node.args.get("alias")
+    names = [c.name for c in alias.columns] if alias is not None and alias.columns else list(outputs)
+    return dict(zip(names, outputs.values(), strict=False))
