@@ -7,7 +7,7 @@ PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --con
 # Exported unexpanded, so that a question may contain quotes and dollars.
 export QUESTION := $(value Q)
 
-.PHONY: help ask test lint types unit bench schema clean
+.PHONY: help ask test lint types unit bench docs schema clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 10
@@ -31,6 +31,9 @@ unit: $(VENV)/.dev
 
 bench: $(VENV)/.dev ## measure accuracy and speed (benchmarks/README.md says how)
 	$(BIN)/python -m benchmarks
+
+docs: $(VENV)/.dev ## write the generated parts of README.md and docs/ anew; look at the diff
+	$(BIN)/python docs/generate.py
 
 schema: $(VENV)/.dev ## write schemas/domain.schema.json anew, after a change in kg/load.py
 	$(BIN)/python -c 'import json, kg.load; print(json.dumps(kg.load.json_schema(), indent=2))' > schemas/domain.schema.json

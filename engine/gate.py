@@ -6,16 +6,16 @@ sure is not said. *Complete but empty* is evidence of a false premise; *not comp
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+from kg.domain import Domain
 from kg.errors import QueryError
 from kg.graph import Result
 
 from .answers import Reason
-from .translate.meaning import Aggregate, Calculate, Compare, Condition, Count, Exists, Is, Meaning, Names, Set, Through, To, Where, Which
+from .translate.meaning import Aggregate, Calculate, Compare, Condition, Count, Exists, Given, Is, Meaning, Names, Set, Through, To, Where, Which
 
 
 # "when was it released" has one answer; a set of so many dates or numbers answers another question.
@@ -35,7 +35,7 @@ ACCEPT, INVALID, EMPTY, ZERO = Verdict("accept"), Verdict("invalid"), Verdict("e
 UNKNOWN_VALUE = Verdict("unknown", "incomplete", "the data do not have this value")
 
 
-def judge(meaning: Meaning | None, result: Result, unexplained: tuple[str, ...]) -> Verdict:
+def judge(meaning: Meaning | None, result: Result, unexplained: tuple[str, ...], domain: Domain) -> Verdict:
     """Return the verdict on a result; "empty" if all was seen and nothing is there, which `premise` then weighs.
 
     `unexplained` are the words of the question that the meaning leaves out.
@@ -55,8 +55,7 @@ def judge(meaning: Meaning | None, result: Result, unexplained: tuple[str, ...])
     if isinstance(meaning, Count) and rows and rows[0][0] == 0:
         return ZERO
     if not empty:
-        single = isinstance(meaning, Names) and bool(meaning.column) and all(isinstance(r[0], (dt.date, int, float, type(None))) for r in rows)
-        if single and len(rows) > FEW_VALUES:
+        if len(rows) > FEW_VALUES and isinstance(meaning, Names) and _asks_for_one(meaning, domain):
             return Verdict("unknown", "conflict", f"{len(rows)} values were found where one was asked for")
         return ACCEPT
     return UNKNOWN_VALUE if meaning is None or (rows and isinstance(meaning, Names)) else EMPTY
@@ -72,6 +71,13 @@ def premise(meaning: Meaning, holds: Callable[[Set], bool]) -> Verdict:
         if not _holds(s, holds) and any(_holds(wider, holds) for wider in widened(s)):
             return replace(INVALID, detail="what the question takes for granted is not so")
     return UNKNOWN_VALUE
+
+
+def _asks_for_one(meaning: Names, domain: Domain) -> bool:
+    """Whether a column has one value for what is asked about: a date, a number, the part somebody plays."""
+    table = domain.table(meaning.set.table)
+    column = table.by_name.get(meaning.column)
+    return column is not None and (column.type != "TEXT" or bool(table.roles))
 
 
 def _judge_which(rows: list[tuple[Any, ...]]) -> Verdict:
@@ -90,14 +96,16 @@ def _holds(s: Set, holds: Callable[[Set], bool]) -> bool:
         return False
 
 
-def _sets(meaning: Meaning) -> list[Set]:
+def _sets(meaning: Meaning | Given) -> list[Set]:
     match meaning:
         case Names(set=s) | Aggregate(set=s) | Count(set=s) | Exists(set=s):
             return [replace(s, top=None)]
         case Which(options=options):
             return list(options)
         case Compare(first=a, second=b) | Calculate(first=a, second=b):
-            return [s for s in (*_sets(a), *_sets(b)) if s.table]
+            return [*_sets(a), *_sets(b)]
+        case Given():
+            return []
 
 
 def widened(s: Set) -> Iterator[Set]:

@@ -99,4 +99,4 @@ def _calculated(function: str, value: Any, column: Column | None) -> str:
 
 
 def _column(value: Value, domain: Domain) -> Column | None:
-    return domain.table(value.set.table).by_name.get(value.column) if isinstance(value, Names) and value.set.table else None
+    return domain.table(value.set.table).by_name.get(value.column) if isinstance(value, Names) else None

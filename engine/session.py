@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import hashlib
+import re
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -16,7 +17,8 @@ from typing import Any
 from kg.domain import Domain, Role, Table, Via
 from kg.errors import BudgetExceeded, DomainError, KgError, MissingInput, QueryError, SourceError
 from kg.graph import Explained, Graph, Result
-from kg.link import Known, Linker
+from kg.link import Finder, Known, Linker
+from kg.link_search import SearchLinker
 from kg.load import BUILT_IN, load_domains
 from kg.sources import Source, open_source
 from kg.store import Store
@@ -38,8 +40,11 @@ CERTAIN = 0.5  # confidence in a program with rows beyond which no other is run
 # How often a right program ends so: with rows, with nothing known, with nothing at all.
 LIKELIHOOD = {"accept": 1.0, "invalid": 0.5, "unknown": 0.4, "empty": 0.2, "zero": 0.2, "refused": 0.05}
 MAX_GUESSED = 1.2  # a false premise must have been said: cost of unsaid pieces beyond which nothing is called invalid
+MIN_COVERED_NOTHING = 0.8  # share of the words that a program must explain before its empty result is believed
 MANY_ROWS = 20  # more than anybody asks for in a sentence
 MAX_QUESTION = 2_000  # characters
+_STEERING = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|[\x00-\x1f\x7f-\x9f]")
+_UNSEEN = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
 
 
 @dataclass
@@ -81,9 +86,10 @@ class Session:
         self._source = source
         self._sources: dict[str, Source] = {}
         self._graphs: dict[str, Graph] = {}
-        self._linkers: dict[str, Linker] = {}
+        self._linkers: dict[str, Finder] = {}
         self._translators: dict[str, Translator] = {}
         self._encoder = encoder
+        self._deadline = float("inf")  # of the question being answered
 
     def __enter__(self) -> Session:
         return self
@@ -106,7 +112,7 @@ class Session:
         """
         started = time.perf_counter()
         trace = _Trace()
-        question = question.strip()
+        question = _plain(question)
         if not question:
             return self._unknown(question, "low_confidence", "the question is empty", trace, started)
         if len(question) > MAX_QUESTION:
@@ -124,7 +130,7 @@ class Session:
         return next(iter(self.domains.values()))
 
     def _from_graph(self, question: str, domain: Domain, now: dt.datetime, trace: _Trace, started: float) -> Answer:
-        deadline = time.monotonic() + self.settings.seconds
+        deadline = self._deadline = time.monotonic() + self.settings.seconds
         translated = self.translator(domain.name).translate(question, now=now)
         trace.timings.update(translated.seconds)
         outcomes: list[_Outcome] = []
@@ -158,7 +164,7 @@ class Session:
             return _Outcome(t, gate.Verdict("refused", "not_in_schema", str(e)))
         for stage, seconds in result.timings.items():
             trace.timings[stage] = trace.timings.get(stage, 0.0) + seconds
-        verdict = gate.judge(t.meaning, result, t.unexplained)
+        verdict = gate.judge(t.meaning, result, t.unexplained, domain)
         text = phrase(t.meaning, result.rows, domain) if verdict.kind in ("accept", "zero") else verdict.kind
         trace.note(f"{t.utterance}: {text} ({t.confidence:.2f}, {len(result.filled.made)} calls, {result.filled.covered} covered)")
         return _Outcome(t, verdict, result, text)
@@ -167,18 +173,24 @@ class Session:
         self, question: str, domain: Domain, best: _Outcome, confidence: float, translated: Translated, trace: _Trace, started: float
     ) -> Answer:
         t, verdict = best.translation, best.verdict
-        if verdict.kind in ("unknown", "refused"):
+        if verdict.kind == "refused" and translated.unknown:
+            answer = self._unknown(question, *_nothing_fits(translated), trace, started, domain.name)
+        elif verdict.kind in ("unknown", "refused"):
             answer = self._unknown(question, verdict.reason, verdict.detail, trace, started, domain.name)
         elif t.covered < self.settings.min_covered or confidence < self.settings.min_confidence:
             reason, detail = _nothing_fits(translated) if t.unexplained else ("low_confidence", "more than one reading fits")
             answer = self._unknown(question, reason, detail, trace, started, domain.name)
-        elif verdict.kind in ("invalid", "empty", "zero") and (confidence < self.settings.min_invalid or t.guessed > MAX_GUESSED):
+        elif verdict.kind in ("invalid", "empty", "zero") and not self._surely_nothing(t, confidence):
             answer = self._unknown(question, "low_confidence", verdict.detail, trace, started, domain.name)
         elif translated.explains and verdict.kind == "accept":
             answer = self._unknown(question, "not_in_schema", "the data hold facts, not reasons", trace, started, domain.name)
         else:
             answer = Answer(question, INVALID if verdict.kind == "invalid" else best.text, "kg", trace=trace.lines, domain=domain.name)
         return self._documented(answer, best, confidence, trace, started)
+
+    def _surely_nothing(self, t: Translation, confidence: float) -> bool:
+        """Whether "nothing" may be said: the program must account for nearly all words, and add little to them."""
+        return confidence >= self.settings.min_invalid and t.guessed <= MAX_GUESSED and t.covered >= MIN_COVERED_NOTHING
 
     def _documented(self, answer: Answer, best: _Outcome, confidence: float, trace: _Trace, started: float) -> Answer:
         """The answer with its program, rows and requests."""
@@ -238,11 +250,13 @@ class Session:
         if self._source is not None:
             return self._source
         if name not in self._sources:
-            self._sources[name] = open_source(name, base=self.settings.base, server=self.settings.server or None)
+            listing = self.settings.seconds / 4  # the fingerprint and two tables leave time for a question
+            server = self.settings.server or None
+            self._sources[name] = open_source(name, base=self.settings.base, server=server, listing_timeout=listing)
         return self._sources[name]
 
-    def linker(self, name: str) -> Linker:
-        """The index of all names of a domain; kept on disk."""
+    def linker(self, name: str) -> Finder:
+        """What finds the names of a domain: an index of all of them, kept on disk, or the API's own search."""
         if name not in self._linkers:
             graph = self.graph(name)
             domain, source = graph.domain, graph.source
@@ -254,7 +268,13 @@ class Session:
                     for n in source.names(table.name):
                         yield Known(n.text, table.name, n.key, n.weight)
 
-            self._linkers[name] = Linker.cached(self.settings.cache / file, mark, names, common=Lexicon.of(domain).common)
+            common = Lexicon.of(domain).common
+            linker = Linker.cached(self.settings.cache / file, mark, names, common=common)
+            if not len(linker):  # the source does not list its names: half of the time is for searching them
+                seconds = self.settings.seconds / 2
+                self._linkers[name] = SearchLinker(graph, common=common, clock=self._clock, seconds=seconds)
+            else:
+                self._linkers[name] = linker
         return self._linkers[name]
 
     def _counts(self, name: str) -> Counts:
@@ -266,8 +286,9 @@ class Session:
             if via is None or key is None:
                 return 0
             try:
-                return int(self.run(f"SELECT count(*) FROM {via.through} WHERE {via.match} = {int(key)}", name).rows[0][0])
-            except (QueryError, SourceError, ValueError):
+                program = f"SELECT count(*) FROM {via.through} WHERE {via.match} = {int(key)}"
+                return int(self.graph(name).run(program, deadline=self._deadline, now=self._clock()).rows[0][0])
+            except (QueryError, ValueError):
                 return 0
 
         return count
@@ -276,6 +297,12 @@ class Session:
         if name not in self._translators:
             self._translators[name] = Canonical(self.domains[name], self.linker(name), self._encoder, self._counts(name))
         return self._translators[name]
+
+
+def _plain(question: str) -> str:
+    """`question` without what nobody means to ask: escape sequences, control characters, marks of direction."""
+    whole = question.encode("utf-8", "replace").decode()  # halves of surrogate pairs are no text
+    return _UNSEEN.sub("", _STEERING.sub(" ", whole)).strip()
 
 
 def _via_of(detail: Table, role: Role) -> Via | None:

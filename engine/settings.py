@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -73,6 +74,8 @@ def _read(variable: str, text: str, kind: Any) -> Any:
             number = kind(text)
         except ValueError as e:
             raise SettingsError(f"{variable} must be a number, not '{text}'.") from e
+        if not math.isfinite(number):
+            raise SettingsError(f"{variable} must be a number, not '{text}'.")
         if number < 0:
             raise SettingsError(f"{variable} must not be negative.")
         return number

@@ -49,13 +49,13 @@ class Within:
 
 
 @dataclass(frozen=True)
-class Any_:
+class OneOf:
     """One of several holds (an OR of which every branch binds the same column)."""
 
     options: tuple[Binding, ...]
 
 
-Binding = Const | Edge | Within | Any_
+Binding = Const | Edge | Within | OneOf
 
 
 @dataclass
@@ -198,7 +198,7 @@ def _read_or(c: exp.Or, out: Facts) -> None:
         if len(constants) == len(options):
             out.add(ref, Const(tuple(dict.fromkeys(itertools.chain.from_iterable(constants)))))
         else:
-            out.add(ref, Any_(options))
+            out.add(ref, OneOf(options))
     for ref in set.intersection(*(set(b.ranges) for b in branches)):
         lows, highs = [b.ranges[ref].low for b in branches], [b.ranges[ref].high for b in branches]
         _tighten(out, ref, _outermost(lows, min), _outermost(highs, max))

@@ -54,6 +54,8 @@ def parse(text: str, domain: Domain) -> exp.Query:
         raise QueryError(f"The program has {len(text):,} characters; {MAX_LENGTH:,} are allowed.")
     if "\0" in text:
         raise QueryError("The program contains a zero byte.")
+    if any("\ud800" <= c <= "\udfff" for c in text):
+        raise QueryError("The program contains half of a surrogate pair, which is no text.")
     try:
         lines: list[lower.Line] = []
         for number, line in enumerate(_lines(text)):

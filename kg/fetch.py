@@ -8,23 +8,27 @@ from __future__ import annotations
 
 import datetime as dt
 import itertools
+import math
 import time
-from collections.abc import Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from collections.abc import Sequence
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from typing import Any
 
 from . import shapes
-from .domain import Domain, Fetch
-from .errors import BudgetExceeded, DeadlineExceeded
-from .ledger import Call, Entry, Key, call_of
-from .physical import physical
-from .plan import Lookup, Plan, Step
+from .domain import Column, Domain, Fetch
+from .errors import BadReply, BudgetExceeded, DeadlineExceeded, QueryError
+from .inputs import as_input, limits_of, within
+from .ledger import Call, Entry, call_of
+from .physical import duckdb_sql
 from .sources.base import Source
+from .steps import Inputs, Lookup, Plan, Step
 from .store import Arrival, Store
 
-# In-process calls are answered faster than they can be stored: this many are committed at once.
+# In-process calls are answered faster than one by one they could be stored: so many, or for so long, are gathered.
 BATCH = 512
+BATCH_SECONDS = 0.05
+MAX_INPUTS = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -61,6 +65,14 @@ class Filled:
     seconds: float = 0.0
 
 
+@dataclass(frozen=True)
+class Calls:
+    """The calls of a step, and whether some that were wanted are outside what the API takes."""
+
+    calls: list[Call]
+    clipped: bool
+
+
 class Fetcher:
     """Fills the tables of one domain."""
 
@@ -75,83 +87,99 @@ class Fetcher:
         """
         done = Filled()
         started = time.monotonic()
+        self.store.expire(self.domain, now)
         for step in plan.steps:
             self._step(step, done, limits, now)
         done.seconds = time.monotonic() - started
         return done
 
-    def calls(self, step: Step) -> list[Call]:
-        """The calls of `step`, given what earlier steps have stored."""
-        columns = [self._values(sources) for sources in step.sources]
-        inputs = [source for _, source in step.access.fetch.args]
-        return [
-            call_of(step.access.fetch, self.domain.name, dict(zip(inputs, values, strict=True)))
-            for values in itertools.product(*columns)
-        ]
+    def calls(self, step: Step, limits: Limits) -> Calls:
+        """The calls of `step`, given what earlier steps have stored. Raises BudgetExceeded if they are far too many."""
+        fetch = step.access.fetch
+        table = self.domain.table(step.access.table)
+        columns, clipped = [], step.clipped
+        for need, (arg, _), sources in zip(step.access.needs, fetch.args, step.sources, strict=True):
+            values = self._values(sources, table.column(need), step, limits)
+            inside = within(values, limits_of(fetch, arg))
+            clipped = clipped or len(inside) < len(values)
+            columns.append(inside)
+        wanted = math.prod(map(len, columns))
+        if wanted > max(MAX_INPUTS, limits.max_calls):
+            raise BudgetExceeded(step.access.table, wanted, limits.max_calls)
+        inputs = [source for _, source in fetch.args]
+        bound = (dict(zip(inputs, values, strict=True)) for values in itertools.product(*columns))
+        return Calls([call_of(fetch, self.domain.name, values) for values in bound], clipped)
 
-    def _values(self, sources: tuple[Any, ...]) -> list[Any]:
+    def _values(self, sources: tuple[Inputs, ...], column: Column, step: Step, limits: Limits) -> list[Any]:
+        """The values of one input, each once, as the API wants them."""
         values: dict[Any, None] = {}
         for source in sources:
             if isinstance(source, Lookup):
-                found = self.store.run(physical(source.query, self.domain).sql("duckdb"), max_rows=1_000_000)
-                values.update((_plain(row[0]), None) for row in found.rows if row[0] is not None)
+                sql = duckdb_sql(source.query, self.domain)
+                found = self.store.run(sql, max_rows=MAX_INPUTS, timeout=max(limits.left(), 0.01))
+                if found.cut_off:
+                    raise BudgetExceeded(step.access.table, MAX_INPUTS, limits.max_calls)
+                values.update((v, None) for row in found.rows if (v := as_input(row[0], column)) is not None)
             else:
                 values.update((v, None) for v in source)
         return list(values)
 
     def _step(self, step: Step, done: Filled, limits: Limits, now: dt.datetime) -> None:
-        fetch = step.access.fetch
-        calls = self.calls(step)
-        entries = [self.store.ledger.covers(c, fetch, self.domain, now) for c in calls]
-        needed = [c for c, e in zip(calls, entries, strict=True) if e is None]
-        done.covered += len(calls) - len(needed)
+        fetch, table = step.access.fetch, step.access.table
+        wanted = self.calls(step, limits)
+        covering = [self.store.ledger.covers(c, fetch, self.domain, now) for c in wanted.calls]
+        needed = [c for c, e in zip(wanted.calls, covering, strict=True) if e is None]
+        done.covered += len(wanted.calls) - len(needed)
         if len(done.made) + len(needed) > limits.max_calls:
-            raise BudgetExceeded(step.access.table, len(done.made) + len(needed), limits.max_calls)
-        for batch in self._answers(fetch, needed, limits):
-            seen: set[Key] = set()
-            self.store.add(self.domain, [self._arrival(fetch, call, reply, seen, now) for call, reply in batch])
-            done.made += [call for call, _ in batch]
-        for call in calls:
+            raise BudgetExceeded(table, len(done.made) + len(needed), limits.max_calls)
+        gathered = _Gathered(self, fetch, now, done)
+        if self.source.parallel <= 1 or len(needed) <= 1:
+            self._in_turn(fetch, needed, limits, gathered)
+        else:
+            self._in_parallel(fetch, needed, limits, gathered)
+        for call in wanted.calls:
             entry = self.store.ledger.covers(call, fetch, self.domain, now)
-            if entry is not None:
-                done.entries[entry.id] = entry
-                if fetch.search and entry.cut_off:
-                    said = f"the search for {call.text} was cut off at {fetch.search}"
-                    done.gaps.append(Gap(step.access.table, "cut_off", said))
-        if step.clipped:
-            done.gaps.append(Gap(step.access.table, "clipped", f"{fetch.name} does not reach every value asked for"))
+            if entry is None:  # another session's clock or domain file has dropped it in the meantime
+                raise QueryError(f"{table} was changed while it was read.", hint="Ask again.")
+            done.entries[entry.id] = entry
+            if fetch.search and entry.cut_off:
+                done.gaps.append(Gap(table, "cut_off", f"the search for {call.text} was cut off at {fetch.search}"))
+        if wanted.clipped:
+            done.gaps.append(Gap(table, "clipped", f"{fetch.name} does not reach every value asked for"))
 
-    def _answers(self, fetch: Fetch, calls: Sequence[Call], limits: Limits) -> Iterator[list[tuple[Call, Any]]]:
-        """Yield replies in groups, as they come. On a failure what has come is yielded before it is raised."""
-        if self.source.parallel <= 1 or len(calls) <= 1:
-            yield from self._one_by_one(fetch, calls, limits)
-            return
-        with ThreadPoolExecutor(self.source.parallel) as pool:
-            running = {pool.submit(self._call, fetch, c, limits): c for c in calls}
-            try:
-                while running:
-                    ready, _ = wait(running, return_when=FIRST_COMPLETED)
-                    failed = next((f for f in ready if f.exception() is not None), None)
-                    yield [(running.pop(f), f.result()) for f in ready if f.exception() is None]
-                    if failed is not None:
-                        failed.result()
-            finally:
-                _cancel(running)
-
-    def _one_by_one(self, fetch: Fetch, calls: Sequence[Call], limits: Limits) -> Iterator[list[tuple[Call, Any]]]:
-        batch: list[tuple[Call, Any]] = []
+    def _in_turn(self, fetch: Fetch, calls: Sequence[Call], limits: Limits, gathered: _Gathered) -> None:
         try:
             for call in calls:
-                batch.append((call, self._call(fetch, call, limits)))
-                if len(batch) >= BATCH:
-                    full, batch = batch, []
-                    yield full
-        except Exception:
-            if batch:
-                yield batch
-            raise
-        if batch:
-            yield batch
+                gathered.add(call, self._call(fetch, call, limits))
+        finally:
+            gathered.commit()  # on Ctrl-C too
+
+    def _in_parallel(self, fetch: Fetch, calls: Sequence[Call], limits: Limits, gathered: _Gathered) -> None:
+        """Store replies as they come. After a failure those under way are waited for and kept, no more are begun."""
+        pool = ThreadPoolExecutor(self.source.parallel)
+        running = {pool.submit(self._call, fetch, c, limits): c for c in calls}
+        failed: BaseException | None = None
+        try:
+            while running:
+                ready, _ = wait(running, return_when=FIRST_COMPLETED)
+                for future in ready:
+                    call = running.pop(future)
+                    error = future.exception()
+                    try:
+                        if error is None:
+                            gathered.add(call, future.result())
+                    except BadReply as e:
+                        error = e
+                    failed = failed or error
+                gathered.commit()
+                if failed is not None:
+                    running = {f: c for f, c in running.items() if not f.cancel()}
+        finally:
+            gathered.commit()
+            # on Ctrl-C those under way are not waited for
+            pool.shutdown(wait=not running, cancel_futures=True)
+        if failed is not None:
+            raise failed
 
     def _call(self, fetch: Fetch, call: Call, limits: Limits) -> Any:
         left = limits.left()
@@ -160,25 +188,50 @@ class Fetcher:
         args = {k: str(v) if k in fetch.as_text else v for k, v in call.args}
         return self.source.call(fetch.endpoint, args, timeout=left)
 
-    def _arrival(self, fetch: Fetch, call: Call, reply: Any, seen: set[Key], now: dt.datetime) -> Arrival:
-        """Return `reply` as rows; `seen` are the objects that earlier replies of the same batch have brought."""
-        args = dict(call.args)
-        found = {f.key: f for f in shapes.objects(reply, fetch, self.domain, args)}
-        ledger = self.store.ledger
-        held = {k: ledger.holds(self.domain.name, fetch.gives, k) for k in found}
-        # an object that is stored and fresh came again: its rows stay as they are
-        new = [f for k, f in found.items() if k not in seen and ((e := held[k]) is None or not e.fresh(now))]
-        seen.update(found)
-        obj = self.domain.object_by_name[fetch.gives]
-        rows = shapes.rows(new, obj, self.domain, args, fetch.endpoint)
-        cut_off = bool(fetch.search) and len(found) >= fetch.search
-        return Arrival(call, fetch.gives, list(found), [f.key for f in new], rows, cut_off, now)
 
+class _Gathered:
+    """Replies on their way into the store."""
 
-def _cancel(running: dict[Future[Any], Call]) -> None:
-    for future in running:
-        future.cancel()
+    def __init__(self, fetcher: Fetcher, fetch: Fetch, now: dt.datetime, done: Filled):
+        self.domain, self.store = fetcher.domain, fetcher.store
+        self.fetch, self.now, self.done = fetch, now, done
+        self._arrivals: list[Arrival] = []
+        self._committed = time.monotonic()
 
+    def add(self, call: Call, reply: Any) -> None:
+        """Take a reply. Raises BadReply if it is not as declared."""
+        found = shapes.objects(reply, self.fetch, self.domain, dict(call.args))
+        self._arrivals.append(Arrival(call, self.fetch, found, self._cut_off(found), self.now))
+        if len(self._arrivals) >= BATCH or time.monotonic() - self._committed > BATCH_SECONDS:
+            self.commit()
 
-def _plain(value: Any) -> Any:
-    return value.isoformat() if isinstance(value, (dt.date, dt.datetime)) else value
+    def _cut_off(self, found: list[shapes.Found]) -> bool:
+        """Whether there may be more of what was searched for than came.
+
+        A search puts what matches before what is only similar: if it went on to the latter, all of the former came.
+        If nothing matches, it proves nothing.
+        """
+        if not self.fetch.search or len(found) < self.fetch.search:
+            return False
+        matching = sum(shapes.matches(f, self.fetch, self.domain) for f in found)
+        return matching in (0, len(found))
+
+    def commit(self) -> None:
+        """Store what was taken. A reply that is not as declared is left out, and raised when the others are stored."""
+        arrivals, self._arrivals = self._arrivals, []
+        self._committed = time.monotonic()
+        try:
+            self.store.add(self.domain, arrivals)
+            self.done.made += [a.call for a in arrivals]
+        except BadReply as e:
+            if len(arrivals) <= 1:
+                raise
+            half = len(arrivals) // 2
+            bad: BadReply = e
+            for part in (arrivals[:half], arrivals[half:]):
+                self._arrivals = part
+                try:
+                    self.commit()
+                except BadReply as inner:
+                    bad = inner
+            raise bad from None

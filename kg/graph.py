@@ -11,13 +11,17 @@ from sqlglot import exp
 from .check import check
 from .dialect import parse, to_calls, to_sql
 from .domain import Domain
+from .errors import BudgetExceeded, SourceError
 from .fetch import Fetcher, Filled, Gap, Limits
 from .ledger import Entry
-from .physical import physical
-from .plan import Plan, plan
+from .physical import duckdb_sql
+from .plan import plan
 from .shapes import Row
 from .sources.base import Source
+from .steps import Plan
 from .store import CALL, Rows, Store
+
+EXPLAIN_SECONDS = 5.0  # for the queries that give a step's inputs
 
 
 @dataclass(frozen=True)
@@ -54,9 +58,7 @@ class Result:
 
     @property
     def complete(self) -> bool:
-        if any(g.reason == "clipped" for g in self.gaps):
-            return False
-        return not self.gaps or not (self.prepared.plan.whole or not self.rows)
+        return not self.gaps
 
 
 class Graph:
@@ -70,8 +72,12 @@ class Graph:
     def open(self) -> None:
         """Make the tables. Called by the first run: a domain that is not asked about costs nothing."""
         if not self._opened:
-            self.store.open_domain(self.domain, self.source.fingerprint())
-            self._opened = True
+            try:
+                fingerprint: str | None = self.source.fingerprint()
+            except SourceError:
+                fingerprint = None  # a server that is away: what is stored stays, and it is asked again next time
+            self.store.open_domain(self.domain, fingerprint)
+            self._opened = fingerprint is not None
 
     def prepare(self, program: str) -> Prepared:
         """Read, check and plan `program` (either spelling). Raises QueryError."""
@@ -96,7 +102,7 @@ class Graph:
 
     def _rows(self, tree: exp.Query, max_rows: int, deadline: float) -> Rows:
         timeout = max(deadline - time.monotonic(), 0.01)
-        return self.store.run(physical(tree, self.domain).sql("duckdb"), max_rows=max_rows, timeout=timeout)
+        return self.store.run(duckdb_sql(tree, self.domain), max_rows=max_rows, timeout=timeout)
 
     def explain(self, program: str, *, now: dt.datetime) -> list[Explained]:
         """Return what `program` would cost at `now`, step by step, without making a call.
@@ -105,15 +111,22 @@ class Graph:
         """
         prepared = self.prepare(program)
         self.open()
+        limits = Limits(self.max_calls, time.monotonic() + EXPLAIN_SECONDS)
         out, known = [], True
         for step in prepared.plan.steps:
-            if known:
-                calls = self.fetcher.calls(step)
-                covered = sum(self.store.ledger.covers(c, step.access.fetch, self.domain, now) is not None for c in calls)
-                out.append(Explained(str(step), len(calls), covered, exact=True))
-                known = covered == len(calls)
-            else:
+            if not known:
                 out.append(Explained(str(step), round(step.calls), 0, exact=False))
+                continue
+            try:
+                calls = self.fetcher.calls(step, limits).calls
+            except BudgetExceeded as e:
+                out.append(Explained(str(step), e.needed, 0, exact=True))
+                known = False
+                continue
+            ledger, fetch = self.store.ledger, step.access.fetch
+            covered = sum(ledger.covers(c, fetch, self.domain, now) is not None for c in calls)
+            out.append(Explained(str(step), len(calls), covered, exact=True))
+            known = covered == len(calls)
         return out
 
     def requests(self, result: Result) -> list[list[Entry]]:
@@ -147,13 +160,18 @@ class Explained:
     exact: bool
 
     def __str__(self) -> str:
-        count = f"{self.calls} call{'s' * (self.calls != 1)}" if self.exact else f"about {self.calls} calls"
-        return f"{self.step}: {count}" + (f", {self.covered} covered" if self.covered else "")
+        count = f"{self.calls:,} call{'s' * (self.calls != 1)}" if self.exact else f"about {self.calls:,} calls"
+        return f"{self.step}: {count}" + (f", {self.covered:,} covered" if self.covered else "")
 
 
 def _with_calls(tree: exp.Query) -> exp.Query | None:
     """`tree` with the call of every table added as columns at the end; None where rows are not one to one."""
-    if not isinstance(tree, exp.Select) or tree.args.get("with_") or tree.args.get("group") or tree.args.get("distinct"):
+    if (
+        not isinstance(tree, exp.Select)
+        or tree.args.get("with_")
+        or tree.args.get("group")
+        or tree.args.get("distinct")
+    ):
         return None
     if any(p.find(exp.AggFunc, exp.Window) for p in tree.selects):
         return None

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-from collections.abc import Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -44,7 +44,10 @@ class Call:
 
 @dataclass(frozen=True)
 class Entry:
-    """One call that was answered: how many objects came, whether the reply was cut off, and when it expires."""
+    """One call that was answered: how many objects came, and when it expires.
+
+    `cut_off`: there may be more of what was searched for than came.
+    """
 
     id: int
     call: Call
@@ -59,37 +62,63 @@ class Entry:
 
 @dataclass
 class Ledger:
-    """The entries of one store: by call, and by the object they brought."""
+    """The entries of one store: by call, by the object they brought, and by id."""
 
     calls: dict[Call, Entry] = field(default_factory=dict)
     objects: dict[tuple[str, str], dict[Key, Entry]] = field(default_factory=dict)
+    by_id: dict[int, Entry] = field(default_factory=dict)
+    first: dict[str, dt.datetime] = field(default_factory=dict)  # domain -> when the first of its entries expires
 
-    def put(self, entry: Entry, obj: str, keys: list[Key]) -> None:
-        self.calls[entry.call] = entry
-        held = self.objects.setdefault((entry.call.domain, obj), {})
-        for key in keys:
-            held[key] = entry
+    def put(self, entry: Entry, obj: str = "", keys: Iterable[Key] = ()) -> None:
+        """Note `entry`, under which the objects `keys` are stored from now on."""
+        self.calls[entry.call] = self.by_id[entry.id] = entry
+        if entry.expires is not None:
+            self.first[entry.call.domain] = min(entry.expires, self.first.get(entry.call.domain, entry.expires))
+        self.objects.setdefault((entry.call.domain, obj), {}).update(dict.fromkeys(keys, entry))
 
     def covers(self, call: Call, fetch: Fetch, domain: Domain, now: dt.datetime) -> Entry | None:
         """The fresh entry that makes `call` unnecessary: the call itself, or the object it would bring."""
         entry = self.calls.get(call)
-        if entry is None and not fetch.search:
-            entry = self.objects.get((domain.name, fetch.gives), {}).get(object_key(call, fetch, domain))
+        if (entry is None or not entry.fresh(now)) and (key := object_key(call, fetch, domain)) is not None:
+            entry = self.holds(domain.name, fetch.gives, key)
         return entry if entry is not None and entry.fresh(now) else None
+
+    def drop(self, domain: str, ids: Container[int] | None = None) -> None:
+        """Forget the entries `ids` of a domain, or all of them."""
+
+        def kept(entry: Entry) -> bool:
+            return entry.call.domain != domain or (ids is not None and entry.id not in ids)
+
+        self.calls = {c: e for c, e in self.calls.items() if kept(e)}
+        self.by_id = {i: e for i, e in self.by_id.items() if kept(e)}
+        self.objects = {o: {k: e for k, e in held.items() if kept(e)} for o, held in self.objects.items()}
+        self.first.pop(domain, None)
+        ends = [e.expires for e in self.by_id.values() if e.call.domain == domain and e.expires is not None]
+        if ends:
+            self.first[domain] = min(ends)
+
+    def expired(self, domain: str, now: dt.datetime) -> list[int]:
+        """The ids of the entries of a domain that ceased to be believed before `now`."""
+        if domain not in self.first or now < self.first[domain]:
+            return []
+        return [i for i, e in self.by_id.items() if e.call.domain == domain and not e.fresh(now)]
 
     def holds(self, domain: str, obj: str, key: Key) -> Entry | None:
         """The entry under which an object is stored, fresh or not."""
         return self.objects.get((domain, obj), {}).get(key)
 
 
-def object_key(call: Call, fetch: Fetch, domain: Domain) -> Key:
-    """The key of the one object that a complete (not a search) call asks for."""
+def object_key(call: Call, fetch: Fetch, domain: Domain) -> Key | None:
+    """The key of the one object that `call` asks for; None if it asks for several."""
+    if fetch.search:
+        return None
     bound = {source: value for (_, source), (_, value) in zip(fetch.args, call.args, strict=True)}
-    return tuple(bound[k.removeprefix("@")] for k in domain.object_by_name[fetch.gives].key)
+    fields = [k.removeprefix("@") for k in domain.object_by_name[fetch.gives].key]
+    return tuple(bound[f] for f in fields) if all(f in bound for f in fields) else None
 
 
 def expiry(domain: Domain, obj: str, fetched: dt.datetime) -> dt.datetime | None:
-    """When an object fetched at `fetched` stops being believed: its fastest table decides."""
+    """When an object fetched at `fetched` stops being believed: its fastest table decides. None: never."""
     fills = domain.object_by_name[obj].fills
     fastest = max((domain.table(f.table).changes for f in fills), key=CHANGES.index)
     keep = KEEP[fastest]

@@ -19,7 +19,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from kg import link_index
 from kg.errors import StoreError
@@ -27,7 +27,7 @@ from kg.link_index import Index, Known
 from kg.link_question import Hit, How, Question, Span
 from kg.link_words import ARTICLES, FUNCTION, Vocabulary, spelling, without_article, words
 
-__all__ = ["Candidate", "Known", "Linker", "Mention"]
+__all__ = ["Candidate", "Finder", "Known", "Linker", "Mention"]
 
 _MAX_SPAN = 32  # words in a name
 _FEW = 12  # best known names looked at for one word
@@ -68,6 +68,19 @@ class Mention:
     def of(self, table: str) -> tuple[Candidate, ...]:
         """The candidates of one table, best first."""
         return tuple(c for c in self.candidates if c.table == table)
+
+
+class Finder(Protocol):
+    """Finds names: in an index of all of them (`Linker`), or by searching an API (`kg.link_search`)."""
+
+    def find(self, question: str) -> tuple[Mention, ...]:
+        """Return all plausible mentions, in the order of the question; they may overlap."""
+
+    def lookup(self, name: str, table: str | None = None) -> tuple[Candidate, ...]:
+        """Return what `name` by itself may mean, best first."""
+
+    def complete(self, prefix: str, n: int) -> list[str]:
+        """Return up to `n` names that start with `prefix`."""
 
 
 class Linker:

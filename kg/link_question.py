@@ -16,11 +16,11 @@ How = Literal["exact", "token", "fuzzy"]
 _MAX_WORDS = 200  # what follows is not looked at
 _UNLIKELY = 0.3  # a span of mere words is no more plausible than this
 _MERE = FREQUENT | FUNCTION
-_BEFORE_TITLE = frozenset(
+BEFORE_TITLE = frozenset(
     ("in", "of", "from", "for", "by", "about", "wrote", "made", "called", "titled", "entitled", "starring")
 )
 _YEAR_AFTER = re.compile(r"\s*(?:\((?:19|20)\d\d\b|,\s+(?:the|a)\s+(?:19|20)\d\d\b)")
-_PAUSE = re.compile(r"\s*(?:[,?!.;:]|$)")
+PAUSE = re.compile(r"\s*(?:[,?!.;:]|$)")
 _OPEN, _CLOSE = "\"'\u201c\u2018\xab", "\"'\u201d\u2019\xbb"
 
 
@@ -92,7 +92,7 @@ class Question:
         if any(self.schema[i] for i in inside) or all(form.isdecimal() for form in forms):
             return _UNLIKELY if length > 1 else 0.2
         weighty = sum(form not in FUNCTION for form in forms)  # "make way for tomorrow" rather than "of the"
-        if self._after_title_word(span) and (weighty > 1 or _PAUSE.match(after)):
+        if self._after_title_word(span) and (weighty > 1 or PAUSE.match(after)):
             return 0.55
         if weighty > 1:
             return 0.5 if length > 2 else 0.4
@@ -104,4 +104,4 @@ class Question:
         before = self.words[span.first - 1]
         verb = len(before.form) > 4 and before.form.endswith("ed")
         possessive = before.bare_end != before.end
-        return verb or possessive or before.form in _BEFORE_TITLE or self.schema[span.first - 1]  # "the film up"
+        return verb or possessive or before.form in BEFORE_TITLE or self.schema[span.first - 1]  # "the film up"

@@ -3,86 +3,139 @@
 from __future__ import annotations
 
 from sqlglot import exp
+from sqlglot.errors import ErrorLevel
 
+from .bindings import COLUMN
 from .domain import Column, Domain
-from .plan import COLUMN, PARTITION
+from .steps import PARTITION
 from .text import fold
 
 _FOLD = "kg_fold"
 
 
-def physical(tree: exp.Query, domain: Domain) -> exp.Query:
+def physical(tree: exp.Expr, domain: Domain) -> exp.Expr:
     """Return `tree` as it is run: every table its partition, names compared folded, our functions as DuckDB's."""
     out = tree.copy()
-    for table in list(out.find_all(exp.Table)):
-        stored = table.meta.get(PARTITION)
-        if stored is not None:
-            alias = table.alias_or_name
-            named = exp.table_(stored, db=domain.name, quoted=True, alias=exp.to_identifier(alias, quoted=True))
-            table.replace(named)
-    for node in list(out.find_all(exp.EQ, exp.NEQ, exp.In, exp.Like)):
-        _fold_comparison(node)
-    for call in list(out.find_all(exp.Anonymous)):
-        _spell_out(call)
+    nodes = list(out.walk())
+    for node in nodes:
+        if isinstance(node, exp.Table) and (stored := node.meta.get(PARTITION)) is not None:
+            _store(node, stored, domain)
+    # inner ones first: what is rewritten is moved, not copied
+    for node in reversed(nodes):
+        if isinstance(node, exp.In):
+            _fold_in(node)
+        elif isinstance(node, (exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ)):
+            _fold_equality(node)
+        elif isinstance(node, exp.Like) and _match(node.this) != "exact":
+            node.set("this", exp.func("lower", node.this))
+            node.set("expression", exp.func("lower", node.expression))
+        elif isinstance(node, exp.Anonymous):
+            _spell_out(node)
     return out
 
 
-def _fold_comparison(node: exp.Expr) -> None:
-    """Compare names by their folding, and texts that are matched by containing as whole words."""
-    if isinstance(node, exp.In):
-        column = _declared(node.this)
-        if column is None or column.match == "exact":
-            return
-        if column.match == "contains" and node.expressions:
-            node.replace(exp.paren(exp.or_(*(_contains(node.this, v) for v in node.expressions))))
-            return
-        node.this.replace(_folded(node.this))
-        for value in list(node.expressions):
-            value.replace(_folded(value))
-        query = node.args.get("query")
-        inner = query.this if isinstance(query, exp.Subquery) else query
-        if isinstance(inner, exp.Select) and len(inner.selects) == 1:
-            shown = inner.selects[0]
-            shown.replace(exp.alias_(_folded(shown.unalias().copy()), "folded"))
-        return
-    left, right = node.args["this"], node.args["expression"]
-    matches = [column.match if (column := _declared(side)) else "" for side in (left, right)]
-    if not {"name", "contains"} & set(matches):
-        return
-    if isinstance(node, exp.Like):
-        left.replace(exp.func("lower", left.copy()))
-        right.replace(exp.func("lower", right.copy()))
-    elif "contains" in matches and isinstance(node, exp.EQ):
-        text, part = (left, right) if matches[0] == "contains" else (right, left)
-        node.replace(_contains(text, part))
-    else:
-        left.replace(_folded(left))
-        right.replace(_folded(right))
+def duckdb_sql(tree: exp.Expr, domain: Domain) -> str:
+    """Return the text that DuckDB is given for a planned `tree`."""
+    return physical(tree, domain).sql("duckdb", comments=False, unsupported_level=ErrorLevel.IGNORE)
+
+
+def _store(table: exp.Table, stored: str, domain: Domain) -> None:
+    alias = table.args.get("alias")
+    columns = alias.columns if alias is not None else []
+    name = exp.TableAlias(this=exp.to_identifier(table.alias_or_name, quoted=True), columns=list(columns))
+    table.set("this", exp.to_identifier(stored, quoted=True))
+    table.set("db", exp.to_identifier(domain.name, quoted=True))
+    table.set("alias", name)
+
+
+def _match(*sides: exp.Expr) -> str:
+    """How values are compared of which one is among `sides`: the loosest way of those."""
+    found = {c.match for side in sides if (c := _declared(side)) is not None}
+    return next((m for m in ("contains", "name") if m in found), "exact")
 
 
 def _declared(e: exp.Expr) -> Column | None:
+    e = e.unnest()
     found = e.meta.get(COLUMN) if isinstance(e, exp.Column) else None
     return found if isinstance(found, Column) else None
 
 
+def _fold_equality(node: exp.Expr) -> None:
+    left, right = node.args["this"], node.args["expression"]
+    how = _match(left, right)
+    if how == "exact":
+        return
+    if how == "contains" and isinstance(node, (exp.EQ, exp.NEQ)) and _match(left) != _match(right):
+        text, part = (left, right) if _match(left) == "contains" else (right, left)
+        found = _contains(text, part)
+        node.replace(exp.Not(this=found) if isinstance(node, exp.NEQ) else found)
+        return
+    node.set("this", _folded(left))
+    node.set("expression", _folded(right))
+
+
+def _fold_in(node: exp.In) -> None:
+    query = node.args.get("query")
+    if query is None:
+        _fold_list(node)
+        return
+    own, theirs = _match(node.this), _match(*_outputs(query))
+    if own == theirs == "exact":
+        return
+    # the values are folded around the query: its own names and order stay as they are
+    alias = exp.TableAlias(this=exp.to_identifier("kg_in"), columns=[exp.to_identifier("kg_value")])
+    values = exp.Subquery(this=query.unnest(), alias=alias)
+    value = exp.column("kg_value", "kg_in")
+    if own != theirs and "contains" in (own, theirs):
+        text, part = (node.this, value) if own == "contains" else (value, node.this)
+        node.replace(exp.Exists(this=_select(exp.Literal.number(1), values).where(_contains(text, part), copy=False)))
+    else:
+        node.set("this", _folded(node.this))
+        node.set("query", exp.Subquery(this=_select(_folded(value), values)))
+
+
+def _fold_list(node: exp.In) -> None:
+    how = _match(node.this)
+    if how == "contains" and node.expressions:
+        options = [_contains(node.this, v) for v in node.expressions]
+        node.replace(exp.paren(exp.or_(*options, copy=False), copy=False))
+    elif _match(node.this, *node.expressions) != "exact":
+        node.set("this", _folded(node.this))
+        node.set("expressions", [_folded(v) for v in node.expressions])
+
+
+def _select(shown: exp.Expr, source: exp.Expr) -> exp.Select:
+    return exp.select(shown, copy=False).from_(source, copy=False)
+
+
+def _outputs(query: exp.Expr | None) -> list[exp.Expr]:
+    body = query.unnest() if query is not None else None
+    return [p.unalias() for p in body.selects[:1]] if isinstance(body, exp.Query) else []
+
+
 def _folded(e: exp.Expr) -> exp.Expr:
-    if isinstance(e, exp.Literal) and e.is_string:
+    if isinstance(e, exp.Literal) and e.this.isascii():
         return exp.Literal.string(fold(e.this))
-    return exp.func(_FOLD, e.copy())
+    return exp.Anonymous(this=_FOLD, expressions=[e])
 
 
 def _contains(text: exp.Expr, part: exp.Expr) -> exp.Expr:
-    """`text` has the words of `part`, in a row."""
-    padded = [exp.func("concat", exp.Literal.string(" "), _folded(e), exp.Literal.string(" ")) for e in (text, part)]
-    return exp.func("contains", *padded)
+    """`text` has the words of `part`, in a row. NULL if one of them is."""
+
+    def padded(e: exp.Expr) -> exp.Expr:
+        space = exp.Literal.string(" ")
+        return exp.paren(exp.DPipe(this=exp.DPipe(this=space, expression=_folded(e.copy())), expression=space.copy()))
+
+    return exp.Anonymous(this="contains", expressions=[padded(text), padded(part)])
 
 
 def _spell_out(call: exp.Anonymous) -> None:
-    name, args = call.name.lower(), [a.copy() for a in call.expressions]
+    name, args = call.name.lower(), call.expressions
     if name in ("years_between", "days_between"):
-        # complete years, as people count ages; which of the two comes first does not matter
+        # complete years, as people count ages; the order of the two does not matter
         unit = exp.Literal.string(name.partition("s_")[0])
-        call.replace(exp.Anonymous(this="abs", expressions=[exp.Anonymous(this="date_sub", expressions=[unit, *args])]))
+        call.replace(exp.func("abs", exp.Anonymous(this="date_sub", expressions=[unit, *args])))
     elif name == "percent":
-        nonzero = exp.Anonymous(this="nullif", expressions=[args[1], exp.Literal.number(0)])
-        call.replace(exp.paren(exp.Div(this=exp.Mul(this=exp.Literal.number("100.0"), expression=exp.paren(args[0])), expression=nonzero)))
+        nonzero = exp.Anonymous(this="nullif", expressions=[exp.paren(args[1]), exp.Literal.number(0)])
+        hundredfold = exp.Mul(this=exp.Literal.number("100.0"), expression=exp.paren(args[0]))
+        call.replace(exp.paren(exp.Div(this=hundredfold, expression=nonzero)))

@@ -11,349 +11,36 @@ limited access patterns", SIGMOD 1999.
 
 from __future__ import annotations
 
-import datetime as dt
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from sqlglot import exp
 
-from .bindings import Any_, Binding, Const, Edge, Facts, Ref, Within, conjuncts, facts
-from .domain import Access, Column, Domain, Fetch, Table, Via, partition
+from .bindings import Binding, Const, Edge, Facts, OneOf, Ref, Within
+from .domain import Access, Column, Domain, Via
 from .errors import MissingInput, QueryError
+from .inputs import Limits, as_input, constants, limits_of, whole_range, within, words
+from .scopes import Item, Scope, Scopes, binding_query, with_ctes
+from .steps import PARTITION, Inputs, Lookup, Plan, Step
+
+__all__ = ["Lookup", "Plan", "Step", "plan"]
 
 # Rows a call is expected to bring, by what it asks: enough to order steps, and shown by EXPLAIN as "about".
-ROWS_OF_ENTITY, ROWS_OF_SEARCH, ROWS_OF_CHILDREN = 1, 3, 20
-PARTITION, COLUMN = "partition", "column"
+# A list (the films of a year) has no entity as its key and is long.
+ROWS_OF_ENTITY, ROWS_OF_SEARCH, ROWS_OF_CHILDREN, ROWS_OF_LIST = 1, 3, 20, 500
+SEARCH_COSTS = 3.0  # a search may be cut off: a complete call is worth a few more
+LACKING_COSTS = 100.0  # a column that would come back empty is worth dearer calls
+MAX_ATTEMPTS = 500
 
-
-@dataclass(frozen=True)
-class Lookup:
-    """Inputs that come from a query (one column) over what earlier steps have stored."""
-
-    query: exp.Query
-
-    def __str__(self) -> str:
-        shown = self.query.selects[0]
-        return f"each {shown.unalias().sql('duckdb')}"
-
-
-Source = tuple[Any, ...] | Lookup
-
-
-@dataclass(frozen=True)
-class Step:
-    """Fill `access.table` for every combination of the values of `sources`, which are parallel to `access.needs`."""
-
-    access: Access
-    sources: tuple[tuple[Source, ...], ...]
-    calls: float
-    clipped: bool = False
-
-    def __str__(self) -> str:
-        inputs = ", ".join(f"{need}={_shown(source)}" for need, source in zip(self.access.needs, self.sources, strict=True))
-        return f"{self.access.table} <- {self.access.fetch.method} {self.access.fetch.endpoint} ({inputs})"
-
-
-@dataclass(frozen=True)
-class Plan:
-    """The steps in dependent order, and the query with each table bound to the partition that will hold its rows.
-
-    `whole` is set when the answer is only right if every row was seen (a count, a superlative, an absence).
-    """
-
-    tree: exp.Query
-    steps: tuple[Step, ...]
-    whole: bool
+Given = Mapping[int, Sequence[Binding]]  # output position -> what the surrounding query binds it to
 
 
 def plan(tree: exp.Query, domain: Domain) -> Plan:
     """Return the calls that the checked `tree` needs. Raises MissingInput, or QueryError for a dead end."""
-    planner = _Planner(domain)
     tree = tree.copy()
-    planner.query(tree, _Env())
-    return Plan(tree, tuple(planner.steps), _needs_all_rows(tree))
-
-
-@dataclass
-class _Source:
-    """A table reference, or a derived table, of one SELECT."""
-
-    alias: str
-    node: exp.Expr
-    table: Table | None = None  # None: derived
-    outputs: dict[str, Column | None] = field(default_factory=dict)
-    conditioned: set[str] = field(default_factory=set)
-    shown: set[str] = field(default_factory=set)
-    preserved: bool = True  # False: the nullable side of an outer join
-    rows: float = 0
-    filled: bool = False
-
-    def column(self, name: str) -> Column | None:
-        return self.table.by_name.get(name) if self.table else self.outputs.get(name)
-
-
-@dataclass
-class _Scope:
-    sources: dict[str, _Source]
-    conditions: list[exp.Expr]
-    env: _Env
-    facts: Facts = field(default_factory=Facts)
-
-    def local(self) -> list[exp.Expr]:
-        """The conditions that can filter a binding query: of this scope only, with no subquery in them."""
-        return [c for c in self.conditions if not c.find(exp.Query) and _aliases(c) <= set(self.sources)]
-
-
-@dataclass
-class _Env:
-    ctes: dict[str, tuple[exp.CTE, dict[str, Column | None]]] = field(default_factory=dict)
-    scopes: tuple[_Scope, ...] = ()  # enclosing SELECTs, innermost first
-
-    def resolve(self, alias: str) -> tuple[_Scope, _Source] | None:
-        for scope in self.scopes:
-            if alias in scope.sources:
-                return scope, scope.sources[alias]
-        return None
-
-
-class _Planner:
-    def __init__(self, domain: Domain):
-        self.domain = domain
-        self.steps: list[Step] = []
-
-    def query(self, query: exp.Expr, env: _Env, inherited: Facts | None = None) -> dict[str, Column | None]:
-        """Plan a query and everything in it; return its output columns. `inherited` binds its first output column."""
-        query = query.unnest()
-        with_ = query.args.get("with_")
-        if with_ is not None:
-            env = _Env(dict(env.ctes), env.scopes)
-            for cte in with_.expressions:
-                env.ctes[cte.alias] = (cte, _renamed(self.query(cte.this, env), cte))
-        if isinstance(query, exp.SetOperation):
-            outputs = self.query(query.left, env, inherited)
-            self.query(query.right, env, inherited)
-            return outputs
-        assert isinstance(query, exp.Select)
-        return self._select(query, env, inherited)
-
-    def _select(self, select: exp.Select, env: _Env, inherited: Facts | None) -> dict[str, Column | None]:
-        scope = _Scope({}, [], env)
-        for node, side in _from(select):
-            source = self._source(node, env)
-            source.preserved = side not in ("LEFT", "FULL")
-            if side in ("RIGHT", "FULL"):
-                for earlier in scope.sources.values():
-                    earlier.preserved = False
-            scope.sources[source.alias] = source
-        inner = _Env(env.ctes, (scope, *env.scopes))
-        self._annotate(select, inner)
-        scope.conditions, outer_join = _conditions(select)
-        scope.facts = facts(scope.conditions)
-        for alias, condition in outer_join:
-            _merge(scope.facts, facts([condition]), only=alias)
-        if inherited is not None:
-            shown = select.selects[0].unalias()
-            if isinstance(shown, exp.Column):
-                for binding in inherited.bound.get(("", ""), ()):
-                    scope.facts.add((shown.table, shown.name), binding)
-        waiting = self._subqueries(select, inner)
-        self._fill(scope)
-        for query, bound in waiting:
-            self.query(query, inner, bound)
-        return {p.alias_or_name: p.unalias().meta.get(COLUMN) for p in select.selects}
-
-    # -- sources and names ----------------------------------------------------------------------------------
-
-    def _source(self, node: exp.Expr, env: _Env) -> _Source:
-        if isinstance(node, exp.Table):
-            if node.name in env.ctes:
-                return _Source(node.alias_or_name, node, None, env.ctes[node.name][1], filled=True, rows=ROWS_OF_CHILDREN)
-            return _Source(node.alias_or_name, node, self.domain.table(node.name))
-        if isinstance(node, exp.Subquery):
-            outputs = self.query(node.this, env)
-            return _Source(node.alias_or_name, node, None, outputs, filled=True, rows=ROWS_OF_CHILDREN)
-        raise QueryError(f"{type(node).__name__} cannot be read from.")
-
-    def _annotate(self, select: exp.Select, env: _Env) -> None:
-        """Say for every column of this SELECT, and of subqueries that reach out to it, which declared column it is."""
-        scope = env.scopes[0]
-        shown = {id(c) for p in select.selects for c in p.find_all(exp.Column)}
-        for column in select.find_all(exp.Column):
-            source = scope.sources.get(column.table)
-            if source is None or column.parent_select is not select and _shadowed(column, select, column.table):
-                continue
-            column.meta[COLUMN] = source.column(column.name)
-            (source.shown if id(column) in shown else source.conditioned).add(column.name)
-
-    # -- subqueries in conditions and projections --------------------------------------------------------------
-
-    def _subqueries(self, select: exp.Select, env: _Env) -> list[tuple[exp.Expr, Facts | None]]:
-        """Plan the subqueries that stand alone now; return those that must wait, with what then binds them."""
-        waiting: list[tuple[exp.Expr, Facts | None]] = []
-        scope = env.scopes[0]
-        for query in _nested(select):
-            if _correlated(query, set(scope.sources)):
-                waiting.append((query, None))
-                continue
-            mark = len(self.steps)
-            try:
-                self.query(query, _Env(env.ctes, env.scopes[1:]))
-            except MissingInput:
-                del self.steps[mark:]
-                waiting.append((query, _bound_by(query)))
-                _drop_within(scope.facts, query)
-        return waiting
-
-    # -- filling -------------------------------------------------------------------------------------------------
-
-    def _fill(self, scope: _Scope) -> None:
-        """Append steps until every table of the scope is filled, the cheapest first."""
-        todo = [s for s in scope.sources.values() if not s.filled]
-        while todo:
-            ways = [(way.cost, i, source, way) for i, source in enumerate(todo) for way in self._ways(source, scope)]
-            if not ways:
-                raise self._dead_end(todo, scope)
-            _, _, source, way = min(ways, key=lambda w: w[:2])
-            self.steps += way.steps
-            source.node.meta[PARTITION] = way.partition
-            source.filled, source.rows = True, way.rows
-            todo.remove(source)
-
-    def _ways(self, source: _Source, scope: _Scope) -> Iterator[_Way]:
-        assert source.table is not None
-        single = list(self._single_ways(source, scope, scope.facts))
-        yield from single
-        if single:
-            return
-        # an OR whose branches bind different columns: one way for each branch, into the same partition
-        for branches in scope.facts.branches:
-            chosen = [min(self._single_ways(source, scope, b), key=lambda w: w.cost, default=None) for b in branches]
-            kept = [w for w in chosen if w is not None]
-            if len(kept) == len(branches) and len({w.partition for w in kept}) == 1:
-                steps = tuple(s for w in kept for s in w.steps)
-                yield _Way(steps, sum(w.cost for w in kept), sum(w.rows for w in kept), kept[0].partition)
-
-    def _single_ways(self, source: _Source, scope: _Scope, known: Facts) -> Iterator[_Way]:
-        table = source.table
-        assert table is not None
-        for access in self.domain.accesses[table.name]:
-            if source.conditioned & set(access.lacks):
-                continue
-            way = self._direct(source, access, scope, known)
-            if way is not None:
-                # a column that would come back empty is worth a dearer call
-                penalty = 100.0 * len(source.shown & set(access.lacks))
-                yield _Way(way.steps, way.cost + penalty, way.rows, way.partition)
-        for via in table.via:
-            if all(known.constant((source.alias, c)) == (v,) for c, v in via.only):
-                yield from self._over(source, via, scope, known)
-
-    def _direct(self, source: _Source, access: Access, scope: _Scope, known: Facts) -> _Way | None:
-        sources, calls, clipped = [], 1.0, False
-        for need, (arg, _) in zip(access.needs, access.fetch.args, strict=True):
-            found = self._inputs(source, need, scope, known, _limits(access.fetch, arg))
-            if found is None:
-                return None
-            values, n, cut = found
-            sources.append(values)
-            calls *= n
-            clipped = clipped or cut
-        step = Step(access, tuple(sources), calls, clipped)
-        assert source.table is not None
-        each = _rows_per_call(access, source.table)
-        cost = calls * (ROWS_OF_SEARCH if access.fetch.search else 1)
-        return _Way((step,), cost, calls * each, access.partition)
-
-    def _over(self, source: _Source, via: Via, scope: _Scope, known: Facts) -> Iterator[_Way]:
-        """The ways that reach `source` through a helper table."""
-        assert source.table is not None
-        for helper in self.domain.accesses[via.through]:
-            if helper.needs != (via.match,) or helper.fetch.search:
-                continue
-            found = self._inputs(source, via.needs, scope, known, _limits(helper.fetch, helper.fetch.args[0][0]))
-            if found is None:
-                continue
-            values, n, clipped = found
-            first = Step(helper, (values,), n, clipped)
-            lookup = Lookup(self._helper_query(via, helper.partition, values))
-            for access in self.domain.accesses[source.table.name]:
-                if access.needs == (via.gives,) and not access.fetch.search and not source.conditioned & set(access.lacks):
-                    calls = n * ROWS_OF_CHILDREN
-                    second = Step(access, ((lookup,),), calls)
-                    rows = calls * _rows_per_call(access, source.table)
-                    yield _Way((first, second), n + calls, rows, access.partition)
-
-    def _helper_query(self, via: Via, stored: str, values: tuple[Source, ...]) -> exp.Query:
-        take, match = exp.column(via.take, via.through, quoted=True), exp.column(via.match, via.through, quoted=True)
-        conditions: list[exp.Expr] = []
-        for v in values:
-            if isinstance(v, Lookup):
-                conditions.append(exp.In(this=match.copy(), query=exp.Subquery(this=v.query.copy())))
-            else:
-                conditions.append(exp.In(this=match.copy(), expressions=[exp.convert(x) for x in v]))
-        table = exp.to_table(via.through, alias=via.through)
-        table.meta[PARTITION] = stored
-        return exp.select(take).distinct().from_(table).where(exp.or_(*conditions), copy=False)
-
-    # -- inputs ----------------------------------------------------------------------------------------------
-
-    def _inputs(
-        self, source: _Source, need: str, scope: _Scope, known: Facts, limits: tuple[int, int] | None
-    ) -> tuple[tuple[Source, ...], float, bool] | None:
-        """Where the values of `need` come from, how many there will be, and whether limits cut some off."""
-        assert source.table is not None
-        column = source.table.column(need)
-        ref = (source.alias, need)
-        constants = known.constant(ref)
-        clipped = False
-        if constants is None:
-            constants, clipped = _from_ranges(source, column, known, limits)
-        if constants is not None:
-            typed = [v for v in (_as_input(c, column) for c in constants) if v is not None]
-            inside = [v for v in typed if limits is None or limits[0] <= v <= limits[1]]
-            if typed and not inside:
-                return None
-            return (tuple(inside),), len(inside), clipped or len(inside) < len(typed)
-        best: tuple[tuple[Source, ...], float] | None = None
-        for binding in known.bound.get(ref, ()):
-            found = self._bound(binding, source, scope, column)
-            if found is not None and (best is None or found[1] < best[1]):
-                best = found
-        return None if best is None else (*best, limits is not None)
-
-    def _bound(self, binding: Binding, source: _Source, scope: _Scope, column: Column) -> tuple[tuple[Source, ...], float] | None:
-        if isinstance(binding, Const):
-            values = tuple(v for v in (_as_input(c, column) for c in binding.values) if v is not None)
-            return (values,), len(values)
-        if isinstance(binding, Within):
-            return (Lookup(_distinct(binding.query, scope.env)),), ROWS_OF_CHILDREN
-        if isinstance(binding, Any_):
-            parts = [self._bound(o, source, scope, column) for o in binding.options]
-            if any(p is None for p in parts):
-                return None
-            kept = [p for p in parts if p is not None]
-            return tuple(s for p in kept for s in p[0]), sum(p[1] for p in kept)
-        found = _Env(scope.env.ctes, (scope, *scope.env.scopes)).resolve(binding.source[0])
-        if found is None or not found[1].filled or found[1] is source:
-            return None
-        # rows of the preserved side survive without a partner: the nullable side may not decide which are fetched
-        if found[0] is scope and source.preserved and not found[1].preserved:
-            return None
-        return (Lookup(_binding_query(found[0], binding.source)),), max(found[1].rows, 1)
-
-    def _dead_end(self, todo: list[_Source], scope: _Scope) -> QueryError:
-        source = todo[0]
-        table = source.table
-        assert table is not None
-        for access in self.domain.accesses[table.name]:
-            for need, (arg, _) in zip(access.needs, access.fetch.args, strict=True):
-                limits = _limits(access.fetch, arg)
-                if limits and (scope.facts.constant((source.alias, need)) or (source.alias, need) in scope.facts.ranges):
-                    return QueryError(f"{table.name} is only known for {need} {limits[0]} to {limits[1]}.")
-        inputs = list(dict.fromkeys(n for a in self.domain.accesses[table.name] for n in a.needs))
-        inputs += [v.needs for v in table.via if v.needs not in inputs]
-        return MissingInput(table.name, tuple(inputs), tuple(dict.fromkeys(_words(self.domain, table, i) for i in inputs)))
+    planner = _Planner(tree, domain)
+    planner.query(tree, {}, None)
+    return Plan(tree, tuple(planner.steps))
 
 
 @dataclass(frozen=True)
@@ -366,212 +53,348 @@ class _Way:
     partition: str
 
 
-def _from(select: exp.Select) -> Iterator[tuple[exp.Expr, str]]:
-    from_ = select.args.get("from_")
-    if from_ is not None:
-        yield from_.this, ""
-    for join in select.args.get("joins") or ():
-        yield join.this, (join.side or "").upper()
+@dataclass(frozen=True)
+class _Bound:
+    """Where the values of one input come from, how many there will be, and whether limits cut some off."""
+
+    sources: tuple[Inputs, ...]
+    count: float
+    clipped: bool = False
 
 
-def _conditions(select: exp.Select) -> tuple[list[exp.Expr], list[tuple[str, exp.Expr]]]:
-    """The conditions every row must meet, and those that only choose partners: (nullable alias, condition)."""
-    where = select.args.get("where")
-    must = list(conjuncts(where.this if where else None))
-    partner: list[tuple[str, exp.Expr]] = []
-    for join in select.args.get("joins") or ():
-        on = list(conjuncts(join.args.get("on")))
-        side = (join.side or "").upper()
-        if not side:
-            must += on
-        elif side == "LEFT":
-            partner += [(join.this.alias_or_name, c) for c in on]
-        elif side == "RIGHT":
-            partner += [(alias, c) for c in on for alias in _aliases(c) if alias != join.this.alias_or_name]
-    return must, partner
+@dataclass(frozen=True)
+class _Known:
+    """What binds the inputs of a scope: its own facts, and what it was given, whose names belong to `home`."""
+
+    facts: Facts
+    given: Mapping[Ref, Sequence[Binding]] = field(default_factory=dict)
+    home: Scope | None = None
+
+    def under(self, branch: Facts) -> _Known:
+        return _Known(self.facts.joined(branch), self.given, self.home)
 
 
-def _merge(into: Facts, more: Facts, only: str) -> None:
-    for ref, bindings in more.bound.items():
-        if ref[0] == only:
-            for b in bindings:
-                into.add(ref, b)
+class _Planner:
+    def __init__(self, tree: exp.Query, domain: Domain):
+        self.domain = domain
+        self.scopes = Scopes(tree, domain)
+        self.steps: list[Step] = []
+        self.runnable: set[int] = set()  # ids of the subqueries that can be run before the query around them
+        self.waiting: dict[int, MissingInput] = {}  # ids of CTEs that only the query around them can bind
+        self.missing: dict[int, MissingInput] = {}  # ids of queries that cannot stand alone, so as not to try again
+        self.attempts = 0
+
+    def query(self, query: exp.Expr, given: Given, home: Scope | None) -> None:
+        """Append the steps of a query and everything in it. `given` binds outputs; its names belong to `home`."""
+        query = query.unnest()
+        if with_ := query.args.get("with_"):
+            for cte in with_.expressions:
+                self._cte(cte)
+        if query.args.get("limit") or query.args.get("offset"):
+            given = {}  # which rows come first must not depend on what is asked of them
+        if isinstance(query, exp.SetOperation):
+            self.query(query.left, given, home)
+            self.query(query.right, given, home)
+            return
+        scope = self.scopes.of(query)
+        self._select(scope, _Known(scope.facts, _given_to(scope, given), home))
+
+    def _select(self, scope: Scope, known: _Known) -> None:
+        for item in scope.items.values():
+            item.filled = False
+            if item.table is None and isinstance(item.node, exp.Subquery):
+                item.filled = self._attempt(item.node.this, {}, None) is None
+            elif item.table is None:
+                item.filled = id(scope.ctes[item.node.name]) not in self.waiting
+            item.rows = ROWS_OF_CHILDREN
+        waiting = self._subqueries(scope)
+        self._fill(scope, known)
+        for query, given in waiting:
+            self.query(query, given, scope)
+
+    def _cte(self, cte: exp.CTE) -> None:
+        missing = self._attempt(cte.this, {}, None)
+        if missing is None:
+            self.waiting.pop(id(cte), None)
+            return
+        if self.scopes.references(cte) != 1:
+            raise missing
+        self.waiting[id(cte)] = missing
+
+    def _attempt(self, query: exp.Expr, given: Given, home: Scope | None) -> MissingInput | None:
+        """Plan `query` if it can be; otherwise leave the steps as they were and return what is missing."""
+        if not given and id(query) in self.missing:
+            return self.missing[id(query)]
+        self.attempts += 1
+        if self.attempts > MAX_ATTEMPTS:
+            raise QueryError("The subqueries are nested in too many ways.", hint="Use a WITH, or fewer levels.")
+        mark = len(self.steps)
+        try:
+            self.query(query, given, home)
+        except MissingInput as e:
+            del self.steps[mark:]
+            if not given and not self.scopes.reach(query):
+                self.missing[id(query)] = e
+            return e
+        return None
+
+    def _subqueries(self, scope: Scope) -> list[tuple[exp.Expr, Given]]:
+        """Plan the subqueries that stand alone now; return those that must wait, with what then binds them."""
+        waiting: list[tuple[exp.Expr, Given]] = []
+        for query in scope.nested:
+            reach = self.scopes.reach(query)
+            if scope in reach or self._attempt(query, {}, None) is not None:
+                self.runnable.discard(id(query))
+                waiting.append((query, _bound_by(query)))
+            elif not reach:
+                self.runnable.add(id(query))
+        return waiting
+
+    # -- filling -------------------------------------------------------------------------------------------------
+
+    def _fill(self, scope: Scope, known: _Known) -> None:
+        """Append steps until every source of the scope is filled, the cheapest first."""
+        todo = [item for item in scope.items.values() if not item.filled]
+        while todo:
+            tables = [item for item in todo if item.table is not None]
+            ways = [(way.cost, i, way) for i, item in enumerate(tables) for way in self._ways(item, scope, known)]
+            if ways:
+                _, place, way = min(ways, key=lambda w: w[:2])
+                item = tables[place]
+                self.steps += way.steps
+                item.node.meta[PARTITION] = way.partition
+                item.rows = way.rows
+            else:
+                item = self._derived(todo, scope, known)
+            item.filled = True
+            todo.remove(item)
+
+    def _derived(self, todo: list[Item], scope: Scope, known: _Known) -> Item:
+        """Plan the first of `todo` that is a subquery or a CTE and can be, given what binds its outputs here."""
+        error: MissingInput | None = None
+        for item in todo:
+            if item.table is not None:
+                continue
+            given: dict[int, list[Binding]] = {}
+            for i, name in enumerate(item.names):
+                for binding in known.facts.bound.get((item.alias, name), ()):
+                    if not isinstance(binding, Edge) or self._reaches(binding, item, scope):
+                        given.setdefault(i, []).append(binding)
+            body = item.node.this if isinstance(item.node, exp.Subquery) else scope.ctes[item.node.name].this
+            missing = self._attempt(body, given, scope)
+            if missing is None:
+                return item
+            error = error or missing
+        tables = [item for item in todo if item.table is not None]
+        raise error if error is not None and not tables else self._dead_end(tables[0], scope)
+
+    def _ways(self, item: Item, scope: Scope, known: _Known) -> Iterator[_Way]:
+        yield from self._single_ways(item, scope, known)
+        # an OR whose branches bind different columns: one way for each branch, into the same partition
+        for branches in known.facts.branches:
+            chosen = [self._ways_by_partition(item, scope, known.under(b)) for b in branches]
+            for stored in set.intersection(*(set(c) for c in chosen)):
+                kept = [c[stored] for c in chosen]
+                steps = tuple(dict.fromkeys(s for w in kept for s in w.steps))
+                yield _Way(steps, sum(w.cost for w in kept), sum(w.rows for w in kept), stored)
+
+    def _ways_by_partition(self, item: Item, scope: Scope, known: _Known) -> dict[str, _Way]:
+        """The cheapest way into each partition."""
+        found: dict[str, _Way] = {}
+        for way in self._single_ways(item, scope, known):
+            if way.partition not in found or way.cost < found[way.partition].cost:
+                found[way.partition] = way
+        return found
+
+    def _single_ways(self, item: Item, scope: Scope, known: _Known) -> Iterator[_Way]:
+        table = item.table
+        assert table is not None
+        for access in self.domain.accesses[table.name]:
+            if not item.uses(access.lacks, item.conditioned):
+                yield from self._direct(item, access, scope, known)
+        for via in table.via:
+            if all(constants(known.facts, item.ref(c), table.column(c)) == (v,) for c, v in via.only):
+                yield from self._over(item, via, scope, known)
+
+    def _direct(self, item: Item, access: Access, scope: Scope, known: _Known) -> Iterator[_Way]:
+        inputs: list[_Bound] = []
+        for need, (arg, _) in zip(access.needs, access.fetch.args, strict=True):
+            found = self._inputs(item, need, scope, known, limits_of(access.fetch, arg))
+            if found is None:
+                return
+            inputs.append(found)
+        calls = 1.0
+        for found in inputs:
+            calls *= found.count
+        step = Step(access, tuple(f.sources for f in inputs), calls, any(f.clipped for f in inputs))
+        cost = calls * (SEARCH_COSTS if access.fetch.search else 1.0)
+        yield _Way((step,), cost + _lacking(item, access), calls * self._rows_per_call(access), access.partition)
+
+    def _over(self, item: Item, via: Via, scope: Scope, known: _Known) -> Iterator[_Way]:
+        """The ways that reach `item` through a helper table."""
+        assert item.table is not None
+        for helper in self.domain.accesses[via.through]:
+            if helper.needs != (via.match,) or helper.fetch.search or {via.take, via.match} & set(helper.lacks):
+                continue
+            found = self._inputs(item, via.needs, scope, known, limits_of(helper.fetch, helper.fetch.args[0][0]))
+            if found is None:
+                continue
+            first = Step(helper, (found.sources,), found.count, found.clipped)
+            lookup = Lookup(_helper_query(via, helper.partition, found.sources))
+            calls = found.count * self._rows_per_call(helper)
+            for access in self.domain.accesses[item.table.name]:
+                if access.needs != (via.gives,) or access.fetch.search or item.uses(access.lacks, item.conditioned):
+                    continue
+                second = Step(access, ((lookup,),), calls)
+                cost = found.count + calls + _lacking(item, access)
+                yield _Way((first, second), cost, calls * self._rows_per_call(access), access.partition)
+
+    def _rows_per_call(self, access: Access) -> float:
+        if access.fetch.search:
+            return ROWS_OF_SEARCH
+        if access.needs == self.domain.table(access.table).key:
+            return ROWS_OF_ENTITY
+        key = self.domain.object_by_name[access.fetch.gives].key
+        return ROWS_OF_LIST if all(k.startswith("@") for k in key) else ROWS_OF_CHILDREN
+
+    # -- inputs ----------------------------------------------------------------------------------------------
+
+    def _inputs(self, item: Item, need: str, scope: Scope, known: _Known, limits: Limits | None) -> _Bound | None:
+        """What binds the column `need` of `item`, the fewest values first; None if nothing does."""
+        assert item.table is not None
+        column, ref = item.table.column(need), item.ref(need)
+        values = constants(known.facts, ref, column)
+        if values is not None:
+            inside = within(values, limits)
+            if values and not inside:
+                return None  # nothing of what is asked for can be had
+            return _Bound((inside,), len(inside), len(inside) < len(values))
+        found: list[_Bound] = []
+        if column.type in ("INTEGER", "BIGINT"):
+            numbers, clipped = whole_range(known.facts, _year_refs(item, column), limits)
+            if numbers is not None and (len(numbers) or not clipped):
+                found.append(_Bound((numbers,), len(numbers), clipped))
+        homes = [(b, scope) for b in known.facts.bound.get(ref, ())]
+        if known.home is not None:
+            homes += [(b, known.home) for b in known.given.get(ref, ())]
+        found += [f for b, home in homes if (f := self._bound(b, item, home, column, limits)) is not None]
+        return min(found, key=lambda f: f.count, default=None)
+
+    def _bound(self, binding: Binding, item: Item, home: Scope, column: Column, limits: Limits | None) -> _Bound | None:
+        """The values that `binding` allows. Looked-up values are held against the limits when they are known."""
+        if isinstance(binding, Const):
+            values = [v for c in binding.values if (v := as_input(c, column)) is not None]
+            inside = within(values, limits)
+            return _Bound((inside,), len(inside), len(inside) < len(values))
+        if isinstance(binding, Within):
+            if id(binding.query) not in self.runnable:
+                return None
+            return _Bound((Lookup(with_ctes(binding.query.copy(), home)),), ROWS_OF_CHILDREN)
+        if isinstance(binding, OneOf):
+            parts = [self._bound(o, item, home, column, limits) for o in binding.options]
+            kept = [p for p in parts if p is not None]
+            if len(kept) < len(parts):
+                return None
+            sources = tuple(s for p in kept for s in p.sources)
+            return _Bound(sources, sum(p.count for p in kept), any(p.clipped for p in kept))
+        if not self._reaches(binding, item, home):
+            return None
+        found = home.resolve(binding.source[0])
+        assert found is not None
+        return _Bound((Lookup(binding_query(found[0], binding.source)),), max(found[1].rows, 1))
+
+    def _reaches(self, edge: Edge, item: Item, home: Scope) -> bool:
+        """Whether the other side of an equality is filled already."""
+        found = home.resolve(edge.source[0])
+        return found is not None and found[1].filled and found[1] is not item
+
+    # -- dead ends -----------------------------------------------------------------------------------------------
+
+    def _dead_end(self, item: Item, scope: Scope) -> QueryError:
+        """Why no call can bring the rows of `item`."""
+        table = item.table
+        assert table is not None
+        accesses = self.domain.accesses[table.name]
+        usable = [a for a in accesses if not item.uses(a.lacks, item.conditioned)]
+        ways = [(need, a.fetch, i) for a in usable for i, need in enumerate(a.needs)]
+        ways += [
+            (v.needs, h.fetch, 0) for v in table.via for h in self.domain.accesses[v.through] if h.needs == (v.match,)
+        ]
+        for need, fetch, i in ways:
+            limits = limits_of(fetch, fetch.args[i][0])
+            if limits and self._is_outside(item, table.column(need), scope.facts, limits):
+                return QueryError(f"{table.name} is only known for {need} {limits[0]} to {limits[1]}.")
+        inputs = list(dict.fromkeys(n for a in usable for n in a.needs))
+        inputs += [v.needs for v in table.via if v.needs not in inputs and any(v.gives in a.needs for a in usable)]
+        if not inputs:
+            used = ", ".join(item.uses(tuple(dict.fromkeys(c for a in accesses for c in a.lacks)), item.conditioned))
+            return QueryError(f"No call brings rows of {table.name} that have all of {used}.", hint="Leave one out.")
+        return MissingInput(
+            table.name, tuple(inputs), tuple(dict.fromkeys(words(self.domain, table, i) for i in inputs))
+        )
+
+    def _is_outside(self, item: Item, column: Column, known: Facts, limits: Limits) -> bool:
+        values = constants(known, item.ref(column.name), column)
+        if values is not None:
+            return bool(values) and not within(values, limits)
+        numbers, clipped = whole_range(known, _year_refs(item, column), limits)
+        return clipped and numbers is not None and not len(numbers)
 
 
-def _aliases(e: exp.Expr) -> set[str]:
-    return {c.table for c in e.find_all(exp.Column)}
+def _year_refs(item: Item, column: Column) -> list[tuple[Ref, bool]]:
+    """The column, and the date whose year it is, as `whole_range` takes them."""
+    own = (item.ref(column.name), False)
+    return [own, (item.ref(column.year_of), True)] if column.year_of else [own]
 
 
-def _nested(select: exp.Select) -> list[exp.Expr]:
-    """The queries directly inside the expressions of `select` (not its sources, not deeper ones)."""
-    found = []
-    for node in select.find_all(exp.Select, exp.SetOperation):
-        if node is select or node.find_ancestor(exp.CTE, exp.From) is not None and _inside_source(node, select):
-            continue
-        parent = node.parent
-        while parent is not None and not isinstance(parent, (exp.Select, exp.SetOperation)):
-            parent = parent.parent
-        if parent is select and not _inside_source(node, select):
-            found.append(node)
-    return found
+def _given_to(scope: Scope, given: Given) -> dict[Ref, Sequence[Binding]]:
+    """`given`, by the columns that the outputs show; not where fewer rows would change the values of others."""
+    select = scope.select
+    if select.args.get("qualify") or any(p.find(exp.Window) for p in select.selects):
+        return {}
+    group = select.args.get("group")
+    keys = {(c.table, c.name) for c in group.expressions if isinstance(c, exp.Column)} if group else None
+    out: dict[Ref, Sequence[Binding]] = {}
+    for place, bindings in given.items():
+        shown = select.selects[place].unalias()
+        if isinstance(shown, exp.Column) and (keys is None or (shown.table, shown.name) in keys):
+            out[shown.table, shown.name] = bindings
+    return out
 
 
-def _inside_source(node: exp.Expr, select: exp.Select) -> bool:
-    """Whether `node` is (in) a FROM item, a joined table or a CTE of `select`."""
-    child: exp.Expr = node
-    while child.parent is not None and child.parent is not select:
-        parent = child.parent
-        if isinstance(parent, exp.Join) and child is parent.this and parent.parent is select:
-            return True
-        child = parent
-    return isinstance(child, (exp.From, exp.With))
-
-
-def _correlated(query: exp.Expr, outer: set[str]) -> bool:
-    own = {t.alias_or_name for t in query.find_all(exp.Table, exp.Subquery)}
-    return any(c.table in outer and c.table not in own for c in query.find_all(exp.Column))
-
-
-def _shadowed(column: exp.Column, select: exp.Select, alias: str) -> bool:
-    """Whether a SELECT between `column` and `select` has a source of the same alias."""
-    inner = column.parent_select
-    while inner is not None and inner is not select:
-        if isinstance(inner, exp.Select) and any(node.alias_or_name == alias for node, _ in _from(inner)):
-            return True
-        inner = inner.parent_select
-    return inner is None
-
-
-def _bound_by(query: exp.Expr) -> Facts | None:
-    """For `x IN (query)` with x a column: the fact that the query's output is bound by x."""
+def _bound_by(query: exp.Expr) -> Given:
+    """For `x IN (query)` with x a column: the output of the query is bound by x."""
     parent = query.parent
     if isinstance(parent, exp.Subquery):
         parent = parent.parent
     if isinstance(parent, exp.In) and isinstance(parent.this, exp.Column):
-        out = Facts()
-        out.add(("", ""), Edge((parent.this.table, parent.this.name)))
-        return out
-    return None
+        return {0: [Edge((parent.this.table, parent.this.name))]}
+    return {}
 
 
-def _drop_within(known: Facts, query: exp.Expr) -> None:
-    for ref, bindings in known.bound.items():
-        known.bound[ref] = [b for b in bindings if not (isinstance(b, Within) and b.query is query)]
+def _lacking(item: Item, access: Access) -> float:
+    return LACKING_COSTS * len(item.uses(access.lacks, item.shown))
 
 
-def _binding_query(scope: _Scope, ref: Ref) -> exp.Query:
-    """`SELECT DISTINCT ref` over the filled sources of `scope` that are connected with it, filtered as far as known."""
-    usable = {a: s for a, s in scope.sources.items() if s.filled and (s.preserved or a == ref[0])}
-    conditions = [c for c in scope.local() if _aliases(c) <= set(usable)]
-    joined = {ref[0]}
-    while grown := {a for c in conditions if _aliases(c) & joined for a in _aliases(c)} - joined:
-        joined |= grown
-    query = exp.select(exp.column(ref[1], ref[0], quoted=True)).distinct()
-    query.selects[0].meta[COLUMN] = scope.sources[ref[0]].column(ref[1])
-    for i, alias in enumerate(sorted(joined, key=lambda a: a != ref[0])):
-        node = scope.sources[alias].node.copy()
-        query = query.from_(node, copy=False) if i == 0 else query.join(node, join_type="cross", copy=False)
-    for c in conditions:
-        if _aliases(c) <= joined:
-            query = query.where(c.copy(), copy=False)
-    return _with_ctes(query, scope.env)
-
-
-def _distinct(query: exp.Query, env: _Env) -> exp.Query:
-    """A copy of `query` that can run by itself."""
-    return _with_ctes(query.copy(), env)
-
-
-def _with_ctes(query: exp.Query, env: _Env) -> exp.Query:
-    used = {t.name for t in query.find_all(exp.Table)}
-    if used & set(env.ctes) and not query.args.get("with_"):
-        query.set("with_", exp.With(expressions=[cte.copy() for cte, _ in env.ctes.values()]))
-    return query
-
-
-def _renamed(outputs: dict[str, Column | None], cte: exp.CTE) -> dict[str, Column | None]:
-    alias = cte.args["alias"]
-    names = [c.name for c in alias.columns] if alias.columns else list(outputs)
-    return dict(zip(names, outputs.values(), strict=False))
-
-
-def _limits(fetch: Fetch, arg: str) -> tuple[int, int] | None:
-    return next(((low, high) for a, low, high in fetch.limits if a == arg), None)
-
-
-def _rows_per_call(access: Access, table: Table) -> float:
-    if access.fetch.search:
-        return ROWS_OF_SEARCH
-    return ROWS_OF_ENTITY if access.needs == table.key else ROWS_OF_CHILDREN
-
-
-def _from_ranges(source: _Source, column: Column, known: Facts, limits: tuple[int, int] | None) -> tuple[tuple[int, ...] | None, bool]:
-    """The whole numbers a bounded column can be, and whether an open end had to be closed by `limits`.
-
-    A year is also bounded by the bounds of the date it is the year of.
-    """
-    if not column.numeric:
-        return None, False
-    low = high = None
-    for name, of_date in ((column.name, False), (column.year_of, True)):
-        r = known.ranges.get((source.alias, name)) if name else None
-        if r is None:
-            continue
-        new = [_year(v) if of_date else v for v in (r.low, r.high)]
-        low = new[0] if isinstance(new[0], int) and (low is None or new[0] > low) else low
-        high = new[1] if isinstance(new[1], int) and (high is None or new[1] < high) else high
-    if low is None and high is None:
-        return None, False
-    if limits is None:
-        return (None, False) if low is None or high is None else (tuple(range(low, high + 1)), False)
-    clipped = low is None or high is None or low < limits[0] or high > limits[1]
-    first, last = max(low or limits[0], limits[0]), min(high or limits[1], limits[1])
-    return (tuple(range(first, last + 1)) if first <= last else None), clipped
-
-
-def _year(value: Any) -> int | None:
-    try:
-        return int(str(value)[:4])
-    except ValueError:
-        return None
-
-
-def _as_input(value: Any, column: Column) -> Any:
-    """`value` as the API wants it, None if no row can have it."""
-    if column.numeric and not isinstance(value, bool):
-        try:
-            number = float(value)
-        except (TypeError, ValueError):
-            return None
-        return int(number) if number.is_integer() else None
-    if isinstance(value, (dt.date, dt.datetime)):
-        return value.isoformat()
-    return value
-
-
-def _shown(sources: Iterable[Source]) -> str:
-    parts = []
-    for s in sources:
-        if isinstance(s, Lookup):
-            parts.append(str(s))
+def _helper_query(via: Via, stored: str, values: tuple[Inputs, ...]) -> exp.Select:
+    """`SELECT take FROM through WHERE match IN values`."""
+    match = exp.column(via.match, via.through, quoted=True)
+    conditions: list[exp.Expr] = []
+    for v in values:
+        if isinstance(v, Lookup):
+            assert isinstance(v.query, exp.Query)
+            conditions.append(exp.In(this=match.copy(), query=exp.Subquery(this=v.query.copy())))
+        elif isinstance(v, range):
+            low, high = exp.Literal.number(v.start), exp.Literal.number(v.stop - 1)
+            conditions.append(exp.Between(this=match.copy(), low=low, high=high))
         else:
-            parts.append(", ".join(repr(v) for v in s[:3]) + (f", ... ({len(s)})" if len(s) > 3 else ""))
-    return " or ".join(parts)
-
-
-def _words(domain: Domain, table: Table, need: str) -> str:
-    """How people say an input: a movie's id is said by naming the movie."""
-    column = table.column(need)
-    if column.links:
-        return (domain.table(column.links.table).says or (column.links.table,))[0]
-    if need in (*table.key, table.label):
-        return (table.says or (table.name,))[0]
-    return (column.says or (column.name.replace("_", " "),))[0]
-
-
-def _needs_all_rows(tree: exp.Query) -> bool:
-    if tree.find(exp.AggFunc, exp.Except, exp.Window):
-        return True
-    if any(isinstance(n.this, (exp.Exists, exp.In)) for n in tree.find_all(exp.Not)):
-        return True
-    return any(s.args.get("order") and s.args.get("limit") for s in tree.find_all(exp.Select))
+            conditions.append(exp.In(this=match.copy(), expressions=[exp.convert(x) for x in v]) if v else exp.false())
+    table = exp.to_table(via.through, alias=via.through)
+    table.meta[PARTITION] = stored
+    take = exp.column(via.take, via.through, quoted=True)
+    return (
+        exp.select(take, copy=False)
+        .distinct(copy=False)
+        .from_(table, copy=False)
+        .where(exp.or_(*conditions), copy=False)
+    )

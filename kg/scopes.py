@@ -98,6 +98,7 @@ class Scopes:
                 ctes.pop(cte.alias, None)
                 ctes[cte.alias] = cte
         if isinstance(query, exp.SetOperation):
+            top = top and isinstance(query, exp.Union)  # the others compare what they show
             outputs = self._query(query.left, ctes, outer, top=top)
             self._query(query.right, ctes, outer, top=top)
             return outputs

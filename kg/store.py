@@ -2,7 +2,7 @@
 
 A table is kept in one partition for each kind of object that fills it, so that the same award told by a film and
 by a year is never counted twice. Every stored row has `_call`, the id of the ledger entry that brought it.
-The connection is locked (no files, no settings); only `kg.check`ed trees are run on it.
+The connection is locked (no files, no settings); only `kg.check`ed trees are run on it. Threads may share a store.
 """
 
 from __future__ import annotations
@@ -11,42 +11,41 @@ import contextlib
 import datetime as dt
 import json
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import duckdb
 
-from .domain import Domain, partition
+from .domain import Domain, Fetch, partition
 from .errors import QueryError, StoreError
 from .ledger import Call, Entry, Key, Ledger, expiry
-from .shapes import Row
+from .shapes import Found, Row, rows
 from .text import FOLD_SQL
 
 CALL = "_call"
-_LEDGER_SQL = """
-CREATE SCHEMA IF NOT EXISTS ledger;
-CREATE TABLE IF NOT EXISTS ledger.domain (name TEXT PRIMARY KEY, digest TEXT);
-CREATE TABLE IF NOT EXISTS ledger.call (
+# What has expired is deleted only so much later: another thread may be about to read it.
+GRACE = dt.timedelta(minutes=1)
+# Domain names begin with a letter, so none can be the ledger's. The number counts its layouts: an old one is ignored.
+_LEDGER = "_ledger1"
+_LEDGER_SQL = f"""
+CREATE SCHEMA IF NOT EXISTS {_LEDGER};
+CREATE TABLE IF NOT EXISTS {_LEDGER}.domain (name TEXT PRIMARY KEY, digest TEXT);
+CREATE TABLE IF NOT EXISTS {_LEDGER}.call (
     id BIGINT PRIMARY KEY, domain TEXT, fetch_name TEXT, args TEXT, object TEXT, objects INTEGER, cut_off BOOLEAN,
     fetched TIMESTAMP, expires TIMESTAMP);  -- UTC; of two rows for the same call the later counts
-CREATE TABLE IF NOT EXISTS ledger.object (domain TEXT, object TEXT, key TEXT, call BIGINT);
+CREATE TABLE IF NOT EXISTS {_LEDGER}.object (domain TEXT, object TEXT, key TEXT, call BIGINT);
 """
+_LOCK_SQL = "SET GLOBAL TimeZone='UTC'; SET enable_external_access=false; SET lock_configuration=true"
 
 
 @dataclass(frozen=True)
 class Arrival:
-    """A call that was answered, ready to be stored.
-
-    `keys` are the keys of its objects; `rows` (partition to rows) belong to the keys that are `new` to the store.
-    """
+    """A call that was answered, ready to be stored: its objects, and whether there may be more of them."""
 
     call: Call
-    object: str
-    keys: list[Key]
-    new: list[Key]
-    rows: Mapping[str, list[Row]]
+    fetch: Fetch
+    found: list[Found]
     cut_off: bool
     fetched: dt.datetime
 
@@ -69,170 +68,254 @@ class Store:
     def __init__(self, path: Path | None = None):
         self.path, self.notice = path, ""
         self._lock = threading.RLock()
-        self._con = self._connect(path)
-        self._con.execute(FOLD_SQL)
-        self._con.execute(_LEDGER_SQL)
-        self._con.execute("SET TimeZone='UTC'; SET enable_external_access=false; SET lock_configuration=true")
-        self.ledger = self._read_ledger()
-        self._next = 1 + max((e.id for e in self.ledger.calls.values()), default=0)
+        self._con = self._connect()
+        try:
+            if self._is_ours():
+                self._read_ledger()  # before anything is written: a damaged file stays as it is
+            self._con.execute(FOLD_SQL)
+            self._con.execute(_LEDGER_SQL)
+            self._con.execute(_LOCK_SQL)
+            self.ledger = self._read_ledger()
+        except duckdb.Error as e:
+            self._con.close()
+            raise StoreError(f"The store {path or 'in memory'} cannot be used: {_first_line(e)}") from e
+        self._next = 1 + max(self.ledger.by_id, default=0)
         self._domains: dict[str, str] = {}
 
-    def _connect(self, path: Path | None) -> duckdb.DuckDBPyConnection:
-        if path is None:
+    def _connect(self) -> duckdb.DuckDBPyConnection:
+        if self.path is None:
             return duckdb.connect(":memory:")
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            return duckdb.connect(str(path))
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            con = duckdb.connect(str(self.path))
         except (duckdb.Error, OSError) as e:
-            if "lock" not in str(e).lower():
-                raise StoreError(f"The store {path} cannot be opened: {str(e).splitlines()[0]}") from e
-            self.notice = f"The store {path.name} is in use by another process; this one works in memory."
-            self.path = None
-            return duckdb.connect(":memory:")
+            if "could not set lock" not in str(e).lower():
+                raise StoreError(f"The store {self.path} cannot be opened: {_first_line(e)}") from e
+            return self._in_memory("another process")
+        if con.execute("SELECT current_setting('lock_configuration')").fetchall() == [(True,)]:
+            con.close()  # DuckDB shares a file within a process, but two ledgers would not agree
+            return self._in_memory("another session")
+        return con
+
+    def _is_ours(self) -> bool:
+        """Whether this is a store. Raises StoreError for the database of another program: domains drop schemas."""
+        schemas = {s for (s,) in self._con.execute("SELECT DISTINCT schema_name FROM duckdb_tables()").fetchall()}
+        if schemas and not any(s.startswith("_ledger") for s in schemas):
+            self._con.close()
+            raise StoreError(f"{self.path} is the database of another program; name another file for the store.")
+        return _LEDGER in schemas
+
+    def _in_memory(self, other: str) -> duckdb.DuckDBPyConnection:
+        assert self.path is not None
+        self.notice = f"The store {self.path.name} is in use by {other}; this one works in memory."
+        self.path = None
+        return duckdb.connect(":memory:")
 
     def close(self) -> None:
         with self._lock:
             self._con.close()
 
-    def open_domain(self, domain: Domain, fingerprint: str) -> None:
-        """Make the tables of `domain`. What was stored under another schema or from other data is dropped."""
-        digest = f"{domain.digest}/{fingerprint}"
+    @contextlib.contextmanager
+    def alone(self) -> Iterator[None]:
+        """While in this block no other thread changes the store."""
+        with self._lock:
+            yield
+
+    # -- domains -------------------------------------------------------------------------------------------------
+
+    def open_domain(self, domain: Domain, fingerprint: str | None) -> None:
+        """Make the tables of `domain`. What was stored under another schema or from other data is dropped.
+
+        `fingerprint` names the data; None if that is not known now: then what is stored under this schema stays.
+        """
+        digest = f"{domain.digest}/{fingerprint or ''}"
         with self._lock:
             if self._domains.get(domain.name) == digest:
                 return
-            known = self._con.execute("SELECT digest FROM ledger.domain WHERE name = ?", [domain.name]).fetchall()
+            known = self._con.execute(f"SELECT digest FROM {_LEDGER}.domain WHERE name = ?", [domain.name]).fetchall()
+            if fingerprint is None and known and known[0][0].startswith(digest):
+                return
             if known != [(digest,)]:
                 with self._transaction():
-                    self._drop(domain.name)
+                    self._con.execute(f'DROP SCHEMA IF EXISTS "{domain.name}" CASCADE')
+                    for table, column in (("call", "domain"), ("object", "domain"), ("domain", "name")):
+                        self._con.execute(f"DELETE FROM {_LEDGER}.{table} WHERE {column} = ?", [domain.name])
                     self._con.execute(f'CREATE SCHEMA "{domain.name}"')
                     for statement in _tables_sql(domain):
                         self._con.execute(statement)
-                    self._con.execute("INSERT INTO ledger.domain VALUES (?, ?)", [domain.name, digest])
+                    self._con.execute(f"INSERT INTO {_LEDGER}.domain VALUES (?, ?)", [domain.name, digest])
+                    self.ledger.drop(domain.name)
             self._domains[domain.name] = digest
 
-    def _drop(self, name: str) -> None:
-        self._con.execute(f'DROP SCHEMA IF EXISTS "{name}" CASCADE')
-        for table in ("call", "object"):
-            self._con.execute(f"DELETE FROM ledger.{table} WHERE domain = ?", [name])
-        self._con.execute("DELETE FROM ledger.domain WHERE name = ?", [name])
-        self.ledger.calls = {c: e for c, e in self.ledger.calls.items() if c.domain != name}
-        self.ledger.objects = {k: v for k, v in self.ledger.objects.items() if k[0] != name}
+    def expire(self, domain: Domain, now: dt.datetime) -> None:
+        """Delete what has long ceased to be believed: an object that the API no longer tells of is gone."""
+        with self._lock:
+            old = self.ledger.expired(domain.name, now - GRACE)
+            if not old:
+                return
+            with self._transaction():
+                for obj in domain.objects:
+                    for fill in obj.fills:
+                        self._delete(
+                            f'"{domain.name}"."{partition(fill.table, obj.name)}"', (CALL,), [(i,) for i in old]
+                        )
+                self._delete(f"{_LEDGER}.object", ("call",), [(i,) for i in old])
+                self._delete(f"{_LEDGER}.call", ("id",), [(i,) for i in old])
+                self.ledger.drop(domain.name, set(old))
+
+    # -- adding ----------------------------------------------------------------------------------------------------
 
     def add(self, domain: Domain, arrivals: Sequence[Arrival]) -> None:
-        """Store `arrivals` and their ledger entries, all or nothing."""
+        """Store `arrivals` (of one fetch) and their ledger entries, all or nothing.
+
+        An object that is stored and fresh stays as it is; an old one is replaced. Raises BadReply if an object is not
+        as declared, StoreError if the rows cannot be written.
+        """
         if not arrivals:
             return
-        with self._lock:
-            entries = []
-            with self._transaction():
-                for a in arrivals:
-                    entry = Entry(self._next, a.call, len(a.keys), a.cut_off, a.fetched, expiry(domain, a.object, a.fetched))
-                    self._next += 1
-                    entries.append((entry, a))
-                self._forget(domain, arrivals)
-                self._append_rows(domain, entries)
-                self._append_entries(entries)
-            for entry, a in entries:
-                self.ledger.put(entry, a.object, a.new)
+        with self._lock, self._transaction():
+            seen: set[Key] = set()
+            entries: list[tuple[Entry, Arrival, list[Found]]] = []
+            for a in arrivals:
+                entry, new = self._entry(domain, a, seen)
+                entries.append((entry, a, new))
+            self._forget(domain, arrivals[0].fetch, [f.key for _, _, new in entries for f in new])
+            self._append_rows(domain, arrivals[0].fetch, entries)
+            self._append_entries(entries)
+            for entry, a, new in entries:
+                self.ledger.put(entry, a.fetch.gives, (f.key for f in new))
 
-    def _forget(self, domain: Domain, arrivals: Sequence[Arrival]) -> None:
-        """Delete what is stored of objects that have come again."""
-        for obj in {a.object for a in arrivals}:
-            again = [k for a in arrivals if a.object == obj for k in a.new if self.ledger.holds(domain.name, obj, k)]
-            if not again:
+    def _entry(self, domain: Domain, a: Arrival, seen: set[Key]) -> tuple[Entry, list[Found]]:
+        """The entry of `a`, and those of its objects that are not known yet; `seen` are those of the same batch."""
+        expires = expiry(domain, a.fetch.gives, a.fetched)
+        new = []
+        for f in a.found:
+            held = self.ledger.holds(domain.name, a.fetch.gives, f.key)
+            if f.key in seen:
                 continue
-            o = domain.object_by_name[obj]
-            for fill in o.fills:
-                columns = o.key_columns(fill.table)
-                where = " AND ".join(f'"{c}" = ?' for c in columns)
-                self._con.executemany(f'DELETE FROM "{domain.name}"."{partition(fill.table, obj)}" WHERE {where}', again)
-            self._con.executemany(
-                "DELETE FROM ledger.object WHERE domain = ? AND object = ? AND key = ?",
-                [(domain.name, obj, _key_text(k)) for k in again],
+            if held is None or not held.fresh(a.fetched):
+                new.append(f)
+                seen.add(f.key)
+            elif expires is not None and held.expires is not None:
+                expires = min(expires, held.expires)  # the rows are as old as the call that brought them
+        entry = Entry(self._next, a.call, len(a.found), a.cut_off, a.fetched, expires)
+        self._next += 1
+        return entry, new
+
+    def _forget(self, domain: Domain, fetch: Fetch, keys: list[Key]) -> None:
+        """Delete what is stored of objects that have come again."""
+        again = [k for k in keys if self.ledger.holds(domain.name, fetch.gives, k)]
+        if not again:
+            return
+        obj = domain.object_by_name[fetch.gives]
+        for fill in obj.fills:
+            table = f'"{domain.name}"."{partition(fill.table, obj.name)}"'
+            self._delete(table, obj.key_columns(fill.table), again)
+        texts = [(domain.name, obj.name, _key_text(k)) for k in again]
+        self._delete(f"{_LEDGER}.object", ("domain", "object", "key"), texts)
+
+    def _delete(self, table: str, columns: Sequence[str], keys: Sequence[Key]) -> None:
+        """Delete the rows of `table` whose `columns` are one of `keys`."""
+        names = ", ".join(f'"{c}"' for c in columns)
+        self._con.execute(f"CREATE TEMP TABLE gone AS SELECT {names} FROM {table} LIMIT 0")
+        self._append("temp.gone", keys)
+        same = " AND ".join(f'kept."{c}" = gone."{c}"' for c in columns)
+        self._con.execute(f"DELETE FROM {table} AS kept USING gone WHERE {same}")
+        self._con.execute("DROP TABLE gone")
+
+    def _append_rows(self, domain: Domain, fetch: Fetch, entries: list[tuple[Entry, Arrival, list[Found]]]) -> None:
+        found = [f for _, _, new in entries for f in new]
+        ids = [entry.id for entry, _, new in entries for _ in new]
+        for name, stored in rows(found, ids, fetch, domain).items():
+            self._append(f'"{domain.name}"."{name}"', stored)
+
+    def _append_entries(self, entries: list[tuple[Entry, Arrival, list[Found]]]) -> None:
+        calls = []
+        for e, a, _ in entries:
+            moments = _naive(e.fetched), _naive(e.expires) if e.expires else None
+            calls.append(
+                (e.id, e.call.domain, e.call.fetch, e.call.text, a.fetch.gives, e.objects, e.cut_off, *moments)
             )
+        self._append(f"{_LEDGER}.call", calls)
+        keys = [(e.call.domain, a.fetch.gives, _key_text(f.key), e.id) for e, a, new in entries for f in new]
+        self._append(f"{_LEDGER}.object", keys)
 
-    def _append_rows(self, domain: Domain, entries: list[tuple[Entry, Arrival]]) -> None:
-        gathered: dict[str, list[Row]] = {}
-        for entry, a in entries:
-            suffix = (entry.id,)
-            for name, rows in a.rows.items():
-                gathered.setdefault(name, []).extend([row + suffix for row in rows])
-        for name, rows in gathered.items():
-            if rows:
-                appender = self._con.appender(f'"{domain.name}"."{name}"')
-                appender.append_rows(rows)
-                appender.flush()
+    def _append(self, table: str, stored: Sequence[Row]) -> None:
+        if stored:
+            appender = self._con.appender(table)
+            appender.append_rows(stored)
+            appender.flush()
 
-    def _append_entries(self, entries: list[tuple[Entry, Arrival]]) -> None:
-        calls = [
-            (e.id, e.call.domain, e.call.fetch, e.call.text, a.object, e.objects, e.cut_off, _plain(e.fetched), _plain(e.expires))
-            for e, a in entries
-        ]
-        objects = [(e.call.domain, a.object, _key_text(k), e.id) for e, a in entries for k in a.new]
-        for name, rows in (("call", calls), ("object", objects)):
-            if rows:
-                appender = self._con.appender(f"ledger.{name}")
-                appender.append_rows(rows)
-                appender.flush()
+    # -- asking ----------------------------------------------------------------------------------------------------
 
     def run(self, sql: str, *, max_rows: int = 10_000, timeout: float | None = None) -> Rows:
         """Return the rows of a checked query. Raises QueryError if DuckDB refuses it or time runs out."""
         with self._lock:
-            timer = threading.Timer(timeout, self._con.interrupt) if timeout is not None else None
+            # a cursor of its own: an interrupt that comes late stops nothing else, and readers do not wait
+            cursor = self._con.cursor()
+        timer = threading.Timer(timeout, cursor.interrupt) if timeout is not None else None
+        try:
             if timer:
                 timer.start()
-            try:
-                cursor = self._con.execute(sql)
-                columns = tuple(d[0] for d in cursor.description or ())
-                rows = cursor.fetchmany(max_rows + 1)
-                if len(rows) > max_rows:
-                    cursor.fetchall()  # a result left open blocks the connection
-            except duckdb.InterruptException as e:
-                raise QueryError(f"The query took longer than {timeout:.0f} s.") from e
-            except duckdb.Error as e:
-                raise QueryError(f"The query failed: {str(e).splitlines()[0]}") from e
-            finally:
-                if timer:
-                    timer.cancel()
-        return Rows(columns, rows[:max_rows], len(rows) > max_rows)
+            cursor.execute(sql)
+            columns = tuple(d[0] for d in cursor.description or ())
+            found = cursor.fetchmany(max_rows + 1)
+        except duckdb.InterruptException as e:
+            raise QueryError(f"The query took longer than {timeout:.1f} s.") from e
+        except duckdb.Error as e:
+            raise QueryError(f"The query failed: {_first_line(e)}") from e
+        finally:
+            if timer:
+                timer.cancel()
+            cursor.close()
+        return Rows(columns, found[:max_rows], len(found) > max_rows)
 
     def entries(self, ids: Sequence[int]) -> list[Entry]:
         """The ledger entries with these ids, in their order; unknown ids are left out."""
-        by_id = {e.id: e for e in self.ledger.calls.values()}
-        for held in self.ledger.objects.values():
-            by_id.update({e.id: e for e in held.values()})
-        return [by_id[i] for i in ids if i in by_id]
+        return [self.ledger.by_id[i] for i in ids if i in self.ledger.by_id]
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[None]:
-        self._con.begin()
+        """All or nothing, in the file and in `self.ledger`, also on Ctrl-C."""
         try:
+            self._con.begin()
             yield
-        except BaseException:  # Ctrl-C too: nothing half-stored
-            self._con.rollback()
+            self._con.commit()
+        except BaseException as e:
+            with contextlib.suppress(duckdb.Error):  # there is none to roll back if committing failed
+                self._con.rollback()
+            self.ledger = self._read_ledger()
+            if isinstance(e, duckdb.Error):
+                raise StoreError(f"The store cannot be written: {_first_line(e)}") from e
             raise
-        self._con.commit()
 
     def _read_ledger(self) -> Ledger:
-        ledger, by_id = Ledger(), {}
-        calls = "SELECT id, domain, fetch_name, args, objects, cut_off, fetched, expires FROM ledger.call ORDER BY id"
+        ledger = Ledger()
+        calls = (
+            f"SELECT id, domain, fetch_name, args, objects, cut_off, fetched, expires FROM {_LEDGER}.call ORDER BY id"
+        )
         for id_, domain, fetch, args, objects, cut_off, fetched, expires in self._con.execute(calls).fetchall():
-            entry = Entry(id_, Call(domain, fetch, tuple(json.loads(args).items())), objects, cut_off, fetched.replace(tzinfo=dt.UTC),
-                          expires and expires.replace(tzinfo=dt.UTC))
-            by_id[id_] = ledger.calls[entry.call] = entry
-        for domain, obj, key, id_ in self._con.execute("SELECT domain, object, key, call FROM ledger.object").fetchall():
-            if id_ in by_id:
-                ledger.objects.setdefault((domain, obj), {})[tuple(json.loads(key))] = by_id[id_]
+            call = Call(domain, fetch, tuple(json.loads(args).items()))
+            until = expires.replace(tzinfo=dt.UTC) if expires else None
+            ledger.put(Entry(id_, call, objects, cut_off, fetched.replace(tzinfo=dt.UTC), until))
+        keys = f"SELECT domain, object, key, call FROM {_LEDGER}.object"
+        for domain, obj, key, id_ in self._con.execute(keys).fetchall():
+            if id_ in ledger.by_id:
+                ledger.objects.setdefault((domain, obj), {})[tuple(json.loads(key))] = ledger.by_id[id_]
         return ledger
 
 
-def _plain(moment: dt.datetime | None) -> dt.datetime | None:
+def _naive(moment: dt.datetime) -> dt.datetime:
     """UTC without a zone: DuckDB needs another package to hand out moments that have one."""
-    return moment and moment.astimezone(dt.UTC).replace(tzinfo=None)
+    return moment.astimezone(dt.UTC).replace(tzinfo=None)
 
 
 def _key_text(key: Key) -> str:
     return json.dumps(key, ensure_ascii=False)
+
+
+def _first_line(e: BaseException) -> str:
+    return (str(e).splitlines() or [type(e).__name__])[0]
 
 
 def _tables_sql(domain: Domain) -> Iterator[str]:

@@ -16,6 +16,10 @@ _OURS = ("KGQ_", "XDG_")
 _OTHERS = ("KG_BASE_DIRECTORY", "CRAG_SERVER", "OPENAI_API_KEY", "OPENAI_BASE_URL")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update-golden", action="store_true", help="rewrite the expected answers in tests/golden/")
+
+
 @pytest.fixture(autouse=True)
 def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The home directory of the test; caches and configuration land below it."""

@@ -11,6 +11,7 @@ from engine.translate.meaning import (
     Count,
     Entity,
     Exists,
+    Given,
     Is,
     Meaning,
     Names,
@@ -21,7 +22,6 @@ from engine.translate.meaning import (
     Top,
     Where,
     Which,
-    moment,
     sql,
 )
 from kg.check import check
@@ -104,7 +104,7 @@ CASES = [
         id="yes or no",
     ),
     pytest.param(
-        Calculate("years", Names(WINSLET, "birthday"), moment("2024-03-11")),
+        Calculate("years", Names(WINSLET, "birthday"), Given("2024-03-11")),
         "SELECT years_between((SELECT DISTINCT person.birthday FROM person WHERE person.name = 'Kate Winslet' "
         "AND person.id = 204), '2024-03-11') AS answer",
         id="an age at the time of the question",

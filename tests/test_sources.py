@@ -543,8 +543,9 @@ def test_open_source(base: Path, base_given: bool, server: str | None, kind: typ
 
 
 def test_sources_with_other_data_have_other_fingerprints(base: Path) -> None:
-    sources = [open_source("crag", base=base), open_source("crag", server="http://127.0.0.1:9"),
-               open_source("crag", server="http://127.0.0.1:10"), open_source("crag", base=base / "none")]  # fmt: skip
+    plain = Script(httpx.Response(404))
+    sources = [open_source("crag", base=base), HttpSource("http://127.0.0.1:9", transport=plain),
+               HttpSource("http://127.0.0.1:10", transport=plain), open_source("crag", base=base / "none")]  # fmt: skip
     assert len({source.fingerprint() for source in sources}) == 4
     assert open_source("crag", base=base).fingerprint() == sources[0].fingerprint()
     assert SAMPLE.name == "sample"

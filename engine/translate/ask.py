@@ -14,9 +14,10 @@ from kg.domain import Column
 
 from .compose import Composer, Part, _distance, _year_column
 from .lexicon import Atom
-from .meaning import Aggregate, Calculate, Compare, Count, Exists, Is, Meaning, Names, Set, Through, To, Where, Which, moment
+from .meaning import Aggregate, Calculate, Compare, Count, Exists, Given, Is, Meaning, Names, Same, Set, Through, To, Where, Which
 
 FITS, CLASHES = 0.6, -1.0
+MISPLACED, LOOP = 0.8, 0.15
 _OPENERS = frozenset("did does do is was were are has have had can could will would".split())
 _EXPLAIN = frozenset("why how".split())
 
@@ -81,14 +82,14 @@ class Asker:
         text = " ".join(words)
         explanation = "why" in words or ("how" in words and not _how_is_measured(words)) or text.startswith(("what made", "what led"))
         return _Wanted(
-            yes_no=first in _OPENERS and not counts,
+            yes_no=first in _OPENERS and not counts and not any(a.first == 0 for a in q.of("op", "polite")),
             person=who,
             date="when" in words or "what day" in text or "what date" in text or "what year" in text or "which year" in text,
             year="what year" in text or "which year" in text,
             number=(counts and not self._asked_before(q.of("op", "count"))) or "how long" in text or "how many" in text or "how old" in text,
             money="how much" in text,
             explanation=explanation,
-            tables=frozenset(a.meant.table for a in q.of("table") if self._asked_for(a)),
+            tables=frozenset(a.meant.table for a in q.of("table") if self.question.is_asked_for(a)),
         )
 
     def _asked_before(self, ops: list[Atom]) -> bool:
@@ -96,10 +97,24 @@ class Asker:
         first = min(a.first for a in ops)
         return any(w.text in ("which", "who", "whose") for w in self.question.words[:first])
 
-    def _asked_for(self, atom: Atom) -> bool:
-        """Whether a table's noun stands next to which, what, name or list: "which films", "list the movies"."""
-        before = [w.text for w in self.question.words[max(0, atom.first - 3) : atom.first]]
-        return bool({"which", "what", "name", "list", "all"} & set(before))
+    def _misplaced_year(self, meaning: Meaning) -> float:
+        """What it costs that a year speaks of a thing although rows with a year of their own are asked about."""
+        sets = _role_sets(meaning)
+        open_rows = dated = False
+        for s in sets:
+            table = self.domain.table(s.table)
+            column = _year_column(table)
+            if column is None:
+                continue
+            said = any((isinstance(c, Where) and c.column == column.name) or isinstance(c, Same) for c in s.conditions)
+            open_rows = open_rows or (not said and not table.is_entity)
+            dated = dated or (said and table.is_entity and not s.is_entity)
+        return MISPLACED if open_rows and dated else 0.0
+
+    def _loops(self, meaning: Meaning) -> float:
+        """What it costs to come back to where one was: films of people of films."""
+        tables = [s.table for s in _role_sets(meaning)[:1] for s in s.nested if self.domain.table(s.table).is_entity]
+        return LOOP * max((tables.count(t) - 1 for t in set(tables)), default=0) if len(tables) > 2 else 0.0
 
     # -- scoring -----------------------------------------------------------------------------------------------
 
@@ -108,6 +123,7 @@ class Asker:
         mask |= self._nouns_of(_tables(meaning)) | self._columns_of(_columns(meaning)) | self._roles_of(meaning)
         explained = q.weight(mask)
         covered = explained / q.total if q.total else 0.0
+        cost += self._misplaced_year(meaning) + self._loops(meaning)
         score = explained - (q.total - explained) - cost + fit
         return Reading(meaning, mask, score, covered, said, cost)
 
@@ -117,11 +133,12 @@ class Asker:
         for a in self.question.of("table") + self.question.of("wh"):
             if a.meant.table in tables:
                 mask |= a.mask
-        for a in self.question.of("op", "list") + self.question.of("op", "both"):
+        for a in self.question.of("op", "list") + self.question.of("op", "both") + self.question.of("op", "polite"):
             mask |= a.mask
-        for a in self.question.of("role"):
-            if a.meant.table in tables and a.meant.name == "noun":
-                mask |= a.mask if _all_ignored(a, self.question.weights) else 0
+        for a in self.question.of("role", "noun"):
+            # "which actor won": the noun says what kind of row is asked for, not a role in something
+            if self._role_ends(a) & tables and self.question.is_asked_for(a):
+                mask |= a.mask
         return mask
 
     def _columns_of(self, columns: frozenset[tuple[str, str]]) -> int:
@@ -137,12 +154,16 @@ class Asker:
         return mask
 
     def _roles_of(self, meaning: Meaning) -> int:
-        """Other words for a role that the meaning has anyway: "composed the score"."""
+        """Other words for a role or a value that the meaning has anyway: "composed the score"."""
         held = _role_sets(meaning)
         mask = 0
         for a in self.question.of("role"):
             role = self.domain.table(a.meant.table).roles[a.meant.role]
             if any(s.table == a.meant.table and role.where and all(_fixes(s, c, v) for c, v in role.where) for s in held):
+                mask |= a.mask
+        for a in self.question.of("value"):
+            # "awarded the best documentary honor": two words for the same value
+            if a.meant.values and any(s.table == a.meant.table and all(_fixes(s, a.meant.column, v) for v in a.meant.values) for s in held):
                 mask |= a.mask
         return mask
 
@@ -167,7 +188,7 @@ class Asker:
         if w.money:
             return FITS if column.unit == "USD" else CLASHES
         if w.number:
-            return FITS if column.numeric and column.unit not in ("USD",) or column.name == "birthday" else CLASHES
+            return FITS if column.unit == "min" else CLASHES
         if w.person:
             return CLASHES / 2
         return 0.0
@@ -186,6 +207,7 @@ class Asker:
                 if n and part.set.top is None and not word & part.mask:
                     yield self._reading(Names(part.set, n=n), part.mask | word, part.cost + given, f"what are the names of {n} {part.said}", fit)
             yield from self._kinds(part)
+            yield from self._age_now(part)
             yield from self._columns(part)
             yield from self._counts(part)
             if self.wanted.yes_no and not part.set.is_entity and part.set.top is None:
@@ -224,6 +246,8 @@ class Asker:
             column = table.column(a.meant.column)
             if column.name == table.label and part.set.is_entity:
                 continue
+            if any(isinstance(c, Where) and c.column == column.name and c.op in ("=", "in") for c in part.set.conditions):
+                continue  # the question itself gives it
             cost = part.cost + 0.02 * _distance(a.mask, part.solid)
             # "who did she play" is a question for the column itself
             fit = 0.0 if a.meant.kind == "ask" and a.phrase.startswith("who") else self._fit_column(column, table.name)
@@ -238,16 +262,16 @@ class Asker:
                     if column.numeric and not part.set.is_entity:
                         function = {"sum": "sum", "average": "avg"}[name]
                         yield self._reading(Aggregate(function, part.set, column.name), part.mask | a.mask | op.mask, cost, f"what is the {op.phrase} {a.phrase} of {part.said}", FITS)
-            if table.is_entity:
-                yield from self._age_now(part, column, a)
         year = _year_column(table)
         if self.wanted.date and not table.is_entity and year is not None and any(isinstance(c, To) for c in part.set.conditions):
             yield self._reading(Names(part.set, year.name), part.mask, part.cost, f"in what year {part.said}", FITS)
 
-    def _age_now(self, part: Part, column: Column, atom: Atom) -> Iterator[Reading]:
-        if column.name == "birthday" or "birthday" in column.says:
-            for op in self.question.of("op", "age"):
-                meaning = Calculate("years", Names(part.set, column.name), moment(self.now))
+    def _age_now(self, part: Part) -> Iterator[Reading]:
+        birth = self._birth(part)
+        past = any(w.text in ("was", "were") for w in self.question.words)
+        for op in self.question.of("op", "age") if birth is not None and not past else ():
+            if birth is not None and not op.mask & part.solid:
+                meaning = Calculate("years", Names(part.set, birth.name), Given(self.now))
                 yield self._reading(meaning, part.mask | op.mask, part.cost, f"how old is {part.said}", FITS)
 
     def _counts(self, part: Part) -> Iterator[Reading]:
@@ -400,7 +424,9 @@ class Asker:
                 extra = 0.0 if not op.mask & part.solid else 1.0
                 said = f"what is the {op.phrase} of the {a.phrase} and the {b.phrase} of {part.said}"
                 if function != "difference":
-                    yield self._reading(Calculate(function, first, second), words | op.mask, part.cost + extra, said, FITS)
+                    # "how many times its budget": what stands right behind the words is what is measured with
+                    one, other = (second, first) if 0 <= a.first - op.last <= 2 else (first, second)
+                    yield self._reading(Calculate(function, one, other), words | op.mask, part.cost + extra, said, FITS)
                     continue
                 # "short of its budget", "more than its budget": the one compared with stands behind "of" or "than"
                 lower = name == "difference_lower"
@@ -441,7 +467,7 @@ class Asker:
         for (person, birth), event in itertools.product(births[:6], self.parts[:24]):
             table = self.domain.table(event.set.table)
             dates = [c for c in table.columns if c.type == "DATE"]
-            if not table.is_entity or table.name == person.set.table or not dates or person.solid & event.solid:
+            if not table.is_entity or table.name == person.set.table or not dates or person.solid & event.solid or (person.solid | event.solid) & ages[0].mask:
                 continue
             meaning = Calculate("years", Names(person.set, birth.name), Names(event.set, dates[0].name))
             near = sum(a.mask for a in (self.question.of("column") + self.question.of("ask") + self.question.of("most")) if a.meant.table == table.name and a.meant.column == dates[0].name and not a.mask & ages[0].mask)
@@ -452,8 +478,10 @@ class Asker:
         return next((c for c in table.columns if c.type == "DATE" and "birthday" in c.says), None) if table.is_entity else None
 
 
-def _tables(meaning: Meaning) -> frozenset[str]:
+def _tables(meaning: Meaning | Given) -> frozenset[str]:
     match meaning:
+        case Given():
+            return frozenset()
         case Names(set=s) | Count(set=s) | Aggregate(set=s) | Exists(set=s):
             return _set_tables(s)
         case Which(options=options):
@@ -462,35 +490,27 @@ def _tables(meaning: Meaning) -> frozenset[str]:
             return _tables(a) | _tables(b)
 
 
-def _role_sets(meaning: Meaning) -> list[Set]:
+def _role_sets(meaning: Meaning | Given) -> tuple[Set, ...]:
     match meaning:
+        case Given():
+            return ()
         case Names(set=s) | Count(set=s) | Aggregate(set=s) | Exists(set=s):
-            return _nested(s)
+            return s.nested
         case Which(options=options):
-            return [n for o in options for n in _nested(o)]
+            return tuple(n for o in options for n in o.nested)
         case Compare(first=a, second=b) | Calculate(first=a, second=b):
             return _role_sets(a) + _role_sets(b)
-
-
-def _nested(s: Set) -> list[Set]:
-    out = [s]
-    for c in s.conditions:
-        if isinstance(c, To):
-            out += _nested(c.set)
-        elif isinstance(c, Through):
-            out += _nested(c.rows)
-    return out
 
 
 def _fixes(s: Set, column: str, value: object) -> bool:
     return any(isinstance(c, Where) and c.column == column and value in c.values for c in s.conditions)
 
 
-def _columns(meaning: Meaning) -> frozenset[tuple[str, str]]:
+def _columns(meaning: Meaning | Given) -> frozenset[tuple[str, str]]:
     """The columns whose values are asked for or compared."""
     match meaning:
         case Names(set=s, column=c) | Aggregate(set=s, column=c):
-            return frozenset({(s.table, c)} if c and s.table else ()) | ({(s.top.via or s.table, s.top.column)} if s.top else frozenset())
+            return frozenset({(s.table, c)} if c else ()) | ({(s.top.via or s.table, s.top.column)} if s.top else frozenset())
         case Which(options=options, column=c):
             return frozenset({(options[0].table, c)} if c else ())
         case Compare(first=a, second=b) | Calculate(first=a, second=b):
@@ -499,7 +519,7 @@ def _columns(meaning: Meaning) -> frozenset[tuple[str, str]]:
 
 
 def _set_tables(s: Set) -> frozenset[str]:
-    return frozenset(n.table for n in _nested(s))
+    return frozenset(n.table for n in s.nested)
 
 
 def _shape(grown: Set, origin: Set) -> str | None:

@@ -10,13 +10,12 @@ from __future__ import annotations
 import datetime as dt
 import math
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
-from functools import cache
 from typing import Protocol
 
 from kg.domain import Domain
-from kg.link import Candidate, Linker, Mention
+from kg.link import Finder, Mention
 from kg.text import fold
 
 from .ask import Asker, Reading
@@ -28,10 +27,11 @@ from .meaning import Entity, sql
 KEPT = 8  # readings that become programs
 CLEAR = 1.2  # a lexical margin beyond which the encoder is not asked
 MAX_WORDS = 60
+UNLIKE = 2.5  # what a name costs that is nothing like the words
 PARTIAL = 0.6  # what a name costs next to a word that nothing explains: "bolshoi babylon"
 INSIDE = 0.8  # what a name costs that stands inside a longer sure one
 FREE_GUESS = 1.2  # cost of unsaid pieces that does not yet lower the confidence
-STRANGE = 0.5  # what is left of the quality for each word that no phrase or name knows
+STRANGE = 0.4  # what is left of the quality for each word that no phrase or name knows
 SHARPNESS = 1.5  # of the softmax over scores
 _SIMILARITY_WEIGHT = 2.5
 
@@ -47,13 +47,13 @@ class Canonical:
     Without an `encoder` it ranks by words alone; without `counts` every role of a person is equally likely.
     """
 
-    def __init__(self, domain: Domain, linker: Linker, encoder: Encoder | None = None, counts: Counts | None = None):
+    def __init__(self, domain: Domain, linker: Finder, encoder: Encoder | None = None, counts: Counts | None = None):
         self.domain, self.linker, self.encoder, self.counts = domain, linker, encoder, counts
         self.lexicon = Lexicon.of(domain)
 
     def translate(self, question: str, *, now: dt.datetime) -> Translated:
         started = time.perf_counter()
-        asked = self.read(question)
+        asked = self.read(question, now)
         linked = time.perf_counter()
         composer = Composer(self.lexicon, asked, self.counts)
         parts = composer.compose()
@@ -66,12 +66,12 @@ class Canonical:
 
     # -- reading the question ---------------------------------------------------------------------------------
 
-    def read(self, question: str) -> Question:
+    def read(self, question: str, now: dt.datetime) -> Question:
         """Return the question taken apart."""
         words = tokens(question)[:MAX_WORDS]
         atoms = _longest(self.lexicon.find(words))
         named = self._named(question, words, atoms)
-        moments = list(_moments(words, atoms))
+        moments = list(_moments(words, atoms, now, self.lexicon.generic["numbers"]))
         numbers = [(i, float(w.text.replace(",", ""))) for i, w in enumerate(words) if w.text.replace(",", "").replace(".", "", 1).isdigit()]
         weights = [self._weight(w, i, atoms, named) for i, w in enumerate(words)]
         return Question(question, words, atoms, named, moments, numbers, weights)
@@ -87,16 +87,11 @@ class Canonical:
 
     def _named(self, question: str, words: list[Token], atoms: list[Atom]) -> list[Named]:
         out = []
-        wanted = any(a.meant.name == "series" or a.meant.kind == "table" for a in atoms)
-
-        @cache
-        def series_of(name: str, table: str) -> list[Candidate]:
-            return self._series(name, table)
-
         for mention in self.linker.find(question):
             mask = sum(1 << i for i, w in enumerate(words) if w.start < mention.end and w.end > mention.start)
             if mask:
-                out += list(_by_table(mention, mask, series_of if wanted else lambda _name, _table: []))
+                plural = [a.meant.table for a in atoms if _is_plural(a) and mask.bit_length() <= a.first <= mask.bit_length() + 2]
+                out += [self._with_series(n, mention.text) if {"", n.table} & set(plural) else n for n in _by_table(mention, mask)]
         out = [replace(n, cost=n.cost + PARTIAL) if self._goes_on(n, words, atoms, out) else n for n in out]
         sure = [n for n in out if n.cost < 0.3]
         # "pan" inside "pan's labyrinth" is hardly meant
@@ -104,12 +99,12 @@ class Canonical:
         out.sort(key=lambda n: n.cost - 0.3 * n.mask.bit_count())
         return out[:14]
 
-    def _series(self, name: str, table: str) -> list[Candidate]:
-        """Everything whose name begins with `name`: the films of a series."""
+    def _with_series(self, named: Named, name: str) -> Named:
+        """`named` with everything whose name begins with `name`: the films of a series."""
         start = fold(name).removeprefix("the ")
         longer = [text for text in self.linker.complete(name, 30) if fold(text).removeprefix("the ").startswith(start)]
-        found = [c for text in longer if len(longer) > 1 for c in self.linker.lookup(text, table)[:1] if c.how == "exact"]
-        return list({c.key: c for c in found}.values())
+        found = [c for text in longer if len(longer) > 1 for c in self.linker.lookup(text, named.table)[:1] if c.how == "exact"]
+        return replace(named, series=tuple(Entity(c.key, c.text) for c in {c.key: c for c in found}.values()))
 
     def _goes_on(self, name: Named, words: list[Token], atoms: list[Atom], others: list[Named]) -> bool:
         """Whether a word that nothing explains stands right before or after a name: perhaps it is part of a longer one."""
@@ -169,7 +164,7 @@ class Canonical:
                     program=sql(reading.meaning, self.domain),
                     utterance=reading.said,
                     share=share,
-                    quality=_quality(reading, sum(w in unknown for w in left)),
+                    quality=_quality(reading, sum(w in unknown and w.isalpha() for w in left)),
                     covered=reading.covered,
                     margin=margin,
                     similarity=cosine,
@@ -203,17 +198,21 @@ def _longest(atoms: list[Atom]) -> list[Atom]:
     return [a for a in atoms if a.meant.kind in ("table", "wh", "ask") or not any(a.mask != s and a.mask & s == a.mask for s in spans)]
 
 
-def _by_table(mention: Mention, mask: int, series_of: Callable[[str, str], list[Candidate]]) -> Iterable[Named]:
+def _is_plural(atom: Atom) -> bool:
+    """Whether a phrase behind a name can make it a series: "films", "trilogy"."""
+    return atom.meant.kind == "table" or atom.meant.name == "series"
+
+
+def _by_table(mention: Mention, mask: int) -> Iterable[Named]:
     for table in dict.fromkeys(c.table for c in mention.candidates):
         found = mention.of(table)
         best = found[0]
         same = tuple(c for c in found if c.text.lower() == best.text.lower())
         namesakes = tuple(Entity(c.key, c.text, len(same) > 1) for c in same)
-        series = tuple(Entity(c.key, c.text) for c in series_of(mention.text, table))
-        yield Named(table, mask, namesakes[0], namesakes, 2.5 * (1.0 - best.score), series)
+        yield Named(table, mask, namesakes[0], namesakes, UNLIKE * (1.0 - best.score))
 
 
-def _moments(words: list[Token], atoms: list[Atom]) -> Iterable[Moment]:
+def _moments(words: list[Token], atoms: list[Atom], now: dt.datetime, numbers: dict[str, int]) -> Iterable[Moment]:
     """Years and decades with the word before them that makes them a range."""
     years = [(i, int(w.text)) for i, w in enumerate(words) if w.text.isdigit() and len(w.text) == 4 and 1850 <= int(w.text) <= 2100]
     inclusive = [a for a in atoms if a.meant.kind == "op" and a.meant.name == "inclusive"]
@@ -232,6 +231,11 @@ def _moments(words: list[Token], atoms: list[Atom]) -> Iterable[Moment]:
             elif a.meant.name == "between" and k + 1 < len(years):
                 j, other = years[k + 1]
                 yield Moment(bit | a.mask | 1 << j, "between", (year, other))
+    for i, w in enumerate(words[:-2]):
+        # "in the last five years" ends with the year of the question
+        n = numbers.get(words[i + 1].text) or (int(words[i + 1].text) if words[i + 1].text.isdigit() else 0)
+        if w.text in ("last", "past", "previous") and n and words[i + 2].stem == "year":
+            yield Moment(0b111 << i, "between", (now.year - n, now.year))
     for i, w in enumerate(words):
         if len(w.text) in (3, 5) and w.text.endswith("s") and w.text[:-1].isdigit():
             start = int(w.text[:-1]) + (1900 if len(w.text) == 3 else 0)

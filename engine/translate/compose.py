@@ -17,13 +17,14 @@ from kg.domain import Column, Domain, Role, Table
 from .lexicon import Atom, Lexicon, Token
 from .meaning import Condition, Entity, Is, Same, Set, Through, To, Top, Where
 
-BEAM, ROUNDS = 48, 5
+BEAM, ROUNDS = 32, 5
 # What a piece costs that no word of the question asks for, and what every further join costs.
 UNSAID_ROLE, UNSAID_ROWS, JOIN, FREE_TEXT = 1.3, 0.8, 0.25, 0.5
 # What is given back when two names stand side by side: "kubrick's the shining", "hard rain (morgan freeman)".
 BESIDE = 0.8
 # What it costs to go where no call leads by itself: the films somebody edited.
 UNREACHABLE = 0.7
+AS_TYPE = 0.3  # "which actor ..." says what is asked for rather than a role
 UNLIKELY = 0.6  # a role somebody has less often than another
 
 
@@ -64,6 +65,9 @@ class Part:
         return Part(self.set.also(*conditions), self.mask | used, self.solid | solid, self.cost + cost, f"{self.said} {said}".strip())
 
 
+_NONE: list[Atom] = []
+
+
 @dataclass
 class Question:
     """A question taken apart: its words, what the lexicon and the linker found, and how much each word matters."""
@@ -75,19 +79,28 @@ class Question:
     moments: list[Moment]
     numbers: list[tuple[int, float]]  # (position, value)
     weights: list[float]
+    _of: dict[tuple[str, str], list[Atom]] = field(default_factory=dict)
+    _weights: dict[int, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for a in self.atoms:
+            self._of.setdefault((a.meant.kind, ""), []).append(a)
+            if a.meant.name:
+                self._of.setdefault((a.meant.kind, a.meant.name), []).append(a)
 
     def of(self, kind: str, name: str = "") -> list[Atom]:
-        return [a for a in self._kinds.get(kind, ()) if not name or a.meant.name == name]
+        return self._of.get((kind, name), _NONE)
 
-    @cached_property
-    def _kinds(self) -> dict[str, list[Atom]]:
-        kinds: dict[str, list[Atom]] = {}
-        for a in self.atoms:
-            kinds.setdefault(a.meant.kind, []).append(a)
-        return kinds
+    def is_asked_for(self, atom: Atom) -> bool:
+        """Whether a noun stands behind which, what, name or list: "which films", "list the movies"."""
+        before = [w.text for w in self.words[max(0, atom.first - 3) : atom.first]]
+        return bool({"which", "what", "name", "list", "all"} & set(before))
 
     def weight(self, mask: int) -> float:
-        return sum(w for i, w in enumerate(self.weights) if mask >> i & 1)
+        known = self._weights.get(mask)
+        if known is None:
+            known = self._weights[mask] = sum(w for i, w in enumerate(self.weights) if mask >> i & 1)
+        return known
 
     @cached_property
     def total(self) -> float:
@@ -227,7 +240,7 @@ class Composer:
                 yield from self._out_of_rows(part, table)
         if not part.set.is_entity:
             yield from self._moments(part, table)
-            if not table.is_entity and not table.roles and any(isinstance(c, To) for c in part.set.conditions):
+            if not table.is_entity and any(isinstance(c, To) for c in part.set.conditions):
                 yield from self._tops(part, table)
 
     def _over_roles(self, part: Part, table: Table) -> Iterator[Part]:
@@ -268,17 +281,29 @@ class Composer:
         """(roles that share a phrase, the words, the phrase, cost), and the unsaid default."""
         spans: dict[int, list[Atom]] = {}
         for a in self.question.of("role"):
-            if a.meant.table == detail.name and not a.mask & part.mask:
+            if a.meant.table == detail.name and not a.mask & part.mask and not self._is_passive(a):
                 spans.setdefault(a.mask, []).append(a)
         for mask, atoms in spans.items():
             roles = [detail.roles[i] for i in dict.fromkeys(a.meant.role for a in atoms)]
-            distance = min(_distance(mask, part.solid), 10)
-            yield roles, mask, atoms[0].phrase, 0.02 * distance
+            cost = 0.02 * min(_distance(mask, part.solid), 10)
+            if atoms[0].meant.name == "noun" and self.question.is_asked_for(atoms[0]):
+                cost += AS_TYPE
+            yield roles, mask | self._by(atoms[0]), atoms[0].phrase, cost
         # "the debut of whoever directed it": what was said once may serve again
         first = detail.roles[0]
         again = first.to == part.set.table and any(a.meant.table == detail.name and a.mask & part.mask == a.mask for a in self.question.of("role"))
         cost = UNSAID_ROLE / 2 if again else UNSAID_ROLE
         yield [first], 0, first.verb[0] if first.verb else first.noun[0], cost + self._unlikely(detail, first, part)
+
+    def _by(self, verb: Atom) -> int:
+        """The "by" of "directed by"."""
+        after = verb.last + 1
+        passive = verb.meant.name == "verb" and after < len(self.question.words) and self.question.words[after].text == "by"
+        return 1 << after if passive else 0
+
+    def _is_passive(self, back: Atom) -> bool:
+        """Whether a phrase is just the "by" of a passive verb."""
+        return back.meant.name == "back" and any(self._by(a) == back.mask for a in self.question.of("role", "verb"))
 
     def _unlikely(self, detail: Table, role: Role, part: Part) -> float:
         """What it costs to take somebody for what they seldom are: "tim burton's films" are those he directed."""
@@ -385,7 +410,8 @@ class Composer:
         generic = self.lexicon.generic
         for i in range(max(0, first - 2), min(len(self.question.words), first + 3)):
             bit, word = 1 << i, self.question.words[i].text
-            if bit & part.solid:
+            after = self.question.words[i + 1].stem if i + 1 < len(self.question.words) else ""
+            if bit & part.solid or after == "year":
                 continue
             if not bit & mask and 1 < generic["ordinals"].get(word, 0) and i < first:
                 return 1, generic["ordinals"][word] - 1, bit
@@ -430,10 +456,14 @@ class Composer:
                 run = []
 
     def _behind_verb(self, used: int, detail: Table) -> Iterator[tuple[int, int]]:
-        """A name right behind the role's verb may be the part, not the thing of that name: "who played rocky in rocky"."""
+        """A name right behind the verb of a part may be the part, not the thing of that name: "who played rocky in rocky"."""
+        asks = 0
+        for a in self.question.of("ask"):
+            asks |= a.mask if a.meant.table == detail.name else 0
+        verbs = [a for a in self.question.of("role", "verb") if a.meant.table == detail.name and a.mask & asks]
         for n in self.question.named:
             first, last = (n.mask & -n.mask).bit_length() - 1, n.mask.bit_length() - 1
-            if not n.mask & used and any(a.meant.table == detail.name and a.meant.name == "verb" and a.last == first - 1 for a in self.question.of("role")):
+            if not n.mask & used and any(a.last == first - 1 for a in verbs):
                 yield first, last
 
     def _introduced(self, first: int, last: int, detail: Table) -> bool:

@@ -180,7 +180,7 @@ def _match(parts: tuple[tuple[str, ...], ...], stems: list[str], i: int) -> list
 
 
 _OPERATIONS = ("count", "list", "sum", "average", "highest", "lowest", "higher", "lower", "both", "difference", "difference_lower",
-               "ratio", "percent", "age", "or", "other", "after", "before", "above", "below", "between", "inclusive", "series")
+               "ratio", "percent", "age", "or", "other", "after", "before", "above", "below", "between", "inclusive", "series", "polite")
 
 
 def _phrases(domain: Domain, generic: dict[str, Any]) -> Iterator[tuple[Meant, str]]:

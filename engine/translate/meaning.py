@@ -7,7 +7,7 @@ intersection, superlatives; the asks are its aggregates and comparisons.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kg.domain import Column, Domain, Table
@@ -80,31 +80,36 @@ class Top:
 
 @dataclass(frozen=True)
 class Set:
-    """Rows of `table` that meet all conditions; of these, perhaps, the `top`."""
+    """Rows of `table` that meet all conditions; of these, perhaps, the `top`.
+
+    `entities` are the rows it names, `is_entity` tells whether it is just something that was named (perhaps with a
+    year to tell it from its namesakes), `nested` are this set and all sets in its conditions.
+    """
 
     table: str
     conditions: tuple[Condition, ...] = ()
     top: Top | None = None
+    entities: tuple[Entity, ...] = field(init=False, repr=False, compare=False)
+    is_entity: bool = field(init=False, repr=False, compare=False)
+    nested: tuple[Set, ...] = field(init=False, repr=False, compare=False)
+    _hash: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        # sets nest and are looked up by the thousand: what is asked of them most is worked out once
+        entities = next((c.entities for c in self.conditions if isinstance(c, Is)), ())
+        named = bool(entities) and all(isinstance(c, Where) or (isinstance(c, Is) and not c.series) for c in self.conditions)
+        inner = [c.set if isinstance(c, To) else c.rows for c in self.conditions if isinstance(c, (To, Through))]
+        put = object.__setattr__  # frozen
+        put(self, "entities", entities)
+        put(self, "is_entity", named)
+        put(self, "nested", (self, *(n for s in inner for n in s.nested)))
+        put(self, "_hash", hash((self.table, self.conditions, self.top)))
 
     def __hash__(self) -> int:
-        # sets nest and are looked up by the thousand: hash each once
-        known: int | None = self.__dict__.get("_hash")
-        if known is None:
-            known = hash((self.table, self.conditions, self.top))
-            object.__setattr__(self, "_hash", known)
-        return known
+        return self._hash
 
     def also(self, *more: Condition) -> Set:
         return replace(self, conditions=self.conditions + more)
-
-    @property
-    def entities(self) -> tuple[Entity, ...]:
-        return next((c.entities for c in self.conditions if isinstance(c, Is)), ())
-
-    @property
-    def is_entity(self) -> bool:
-        """Whether this is just something that was named (perhaps with a year to tell it from its namesakes)."""
-        return bool(self.entities) and all(isinstance(c, Where) or (isinstance(c, Is) and not c.series) for c in self.conditions)
 
 
 # -- what is asked ------------------------------------------------------------------------------------------------
@@ -170,7 +175,14 @@ class Calculate:
     sign: int = 0
 
 
-Value = Names | Count
+@dataclass(frozen=True)
+class Given:
+    """A value that the question itself gives, or the time it was asked."""
+
+    value: str
+
+
+Value = Names | Count | Given
 Meaning = Names | Count | Aggregate | Exists | Which | Compare | Calculate
 
 
@@ -193,7 +205,7 @@ def sql(meaning: Meaning, domain: Domain) -> str:
         case Which():
             return _which(meaning, domain)
         case Compare(first=first, second=second, greater=greater):
-            return f"SELECT ({sql(first, domain)}) {'>' if greater else '<'} ({sql(second, domain)}) AS answer"
+            return f"SELECT {_scalar(first, domain)} {'>' if greater else '<'} {_scalar(second, domain)} AS answer"
         case Calculate(function=function, first=first, second=second):
             a, b = _scalar(first, domain), _scalar(second, domain)
             return f"SELECT {_FUNCTIONS[function].format(a=a, b=b)} AS answer"
@@ -213,14 +225,9 @@ def _aggregate(function: str, rows: Set, column: str, domain: Domain) -> str:
 
 def _scalar(value: Value, domain: Domain) -> str:
     """A value as a scalar subquery, or the literal it is."""
-    if isinstance(value, Names) and value.set.table == "":
-        return _literal(value.column)
+    if isinstance(value, Given):
+        return _literal(value.value)
     return f"({sql(value, domain)})"
-
-
-def moment(date: str) -> Names:
-    """A date given by the question itself, where a value is needed."""
-    return Names(Set(""), date)
 
 
 _FUNCTIONS = {

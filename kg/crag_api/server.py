@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +18,7 @@ from kg.crag_api.endpoints import Endpoint
 from kg.errors import KgError, SourceError
 
 if TYPE_CHECKING:
-    from fastapi import FastAPI
+    from fastapi import FastAPI, Response
 
 PAGE = 20_000  # names in one reply: about a megabyte
 _NEEDED = 'Serving needs FastAPI and uvicorn: pip install "kgq[serve]".'
@@ -76,7 +75,7 @@ def _handler(api: CragApi, endpoint: Endpoint) -> Any:
         fields[name] = (param.type, Field(None if optional else ..., examples=[param.example]))
     model = create_model(endpoint.path.rpartition("/")[2], **fields)
 
-    def handle(body: BaseModel) -> Response:  # a plain function: FastAPI runs it in a thread
+    def handle(body: BaseModel) -> Any:  # a plain function: FastAPI runs it in a thread
         return _reply(lambda: api.call(endpoint.path, body.model_dump()))
 
     handle.__annotations__["body"] = model
@@ -84,27 +83,28 @@ def _handler(api: CragApi, endpoint: Endpoint) -> Any:
 
 
 def _add_lists(app: FastAPI, api: CragApi) -> None:
-    from fastapi import Query, Response
+    from fastapi import Query
 
     listed: dict[str, list[tuple[str, Any, float]]] = {}
 
     def page(table: str, start: int) -> list[tuple[str, Any, float]]:
-        if table not in listed:
+        names = listed.get(table) or [
             # a file may hold a number that JSON cannot say
-            listed[table] = [
-                (text, key, weight if math.isfinite(weight) else 0.0)
-                for text, key, weight in api.names(table)
-                if isinstance(key, (int, str))
-            ]
-        return list(islice(listed[table], start, start + PAGE))
+            (text, key, weight if math.isfinite(weight) else 0.0)
+            for text, key, weight in api.names(table)
+            if isinstance(key, (int, str))
+        ]
+        if names:
+            listed[table] = names
+        return names[start : start + PAGE]
 
     @app.get("/kgq/fingerprint", response_description='{"result": text}', response_model=None)
-    def fingerprint() -> Response:
+    def fingerprint() -> Any:
         """A text that changes when the data do."""
         return _reply(api.fingerprint)
 
     @app.get("/kgq/names/{table}", response_description='{"result": [[name, key, weight], ...]}', response_model=None)
-    def names(table: str, start: int = Query(0, ge=0)) -> Response:
+    def names(table: str, start: int = Query(0, ge=0)) -> Any:
         """The names of a table from number `start` on, some at a time; an empty list after the last."""
         return _reply(lambda: page(table, start))
 

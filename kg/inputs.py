@@ -1,0 +1,138 @@
+"""The values an input can take: constants as the API wants them, whole numbers of a range, and the API's limits."""
+
+from __future__ import annotations
+
+import datetime as dt
+import decimal
+import math
+from collections.abc import Iterable
+from typing import Any
+
+from .bindings import Facts, Ref
+from .domain import Column, Domain, Fetch, Scalar, Table
+
+Limits = tuple[int, int]
+MAX_RANGE = 100_000  # a range with more numbers than this is not worth writing out
+
+
+def limits_of(fetch: Fetch, arg: str) -> Limits | None:
+    """The lowest and highest value that the API takes for `arg`, if it has limits."""
+    return next(((low, high) for a, low, high in fetch.limits if a == arg), None)
+
+
+def as_input(value: Any, column: Column) -> Scalar | None:
+    """Return `value` as a call would be given it, None if no row can have it in `column`.
+
+    Equal inputs of equal calls must be equal here, whether they were written in the query or come from stored rows.
+    """
+    if value is None:
+        return None
+    if column.type in ("INTEGER", "BIGINT"):
+        return _whole(value)
+    if column.type == "DOUBLE":
+        try:
+            return float(value)
+        except (TypeError, ValueError):
+            return None
+    if column.type == "BOOLEAN":
+        return {"true": True, "t": True, "1": True, "false": False, "f": False, "0": False}.get(str(value).lower())
+    if column.type in ("DATE", "TIMESTAMP"):
+        try:
+            moment = (
+                value if isinstance(value, (dt.date, dt.datetime)) else dt.datetime.fromisoformat(str(value).strip())
+            )
+        except ValueError:
+            return None
+        return _moment(moment, column.type)
+    return str(value)
+
+
+def _whole(value: Any) -> int | None:
+    try:
+        number = decimal.Decimal(str(int(value) if isinstance(value, bool) else value).strip())
+        return int(number) if number == number.to_integral_value() else None
+    except (decimal.InvalidOperation, OverflowError, ValueError):
+        return None
+
+
+def _moment(moment: dt.date | dt.datetime, type_: str) -> str | None:
+    if type_ == "TIMESTAMP":
+        return moment.isoformat() if isinstance(moment, dt.datetime) else f"{moment.isoformat()}T00:00:00"
+    if not isinstance(moment, dt.datetime):
+        return moment.isoformat()
+    return moment.date().isoformat() if moment.time() == dt.time() else None
+
+
+def constants(known: Facts, ref: Ref, column: Column) -> tuple[Scalar, ...] | None:
+    """The constants that `ref` is among, as inputs; None if nothing says so. Conditions that contradict leave none."""
+    sets: list[dict[Scalar, None]] = [
+        dict.fromkeys(v for c in values if (v := as_input(c, column)) is not None) for values in known.constants(ref)
+    ]
+    if not sets:
+        return None
+    if column.match != "exact":
+        # names that differ may be equal in how they are compared
+        return tuple(min(sets, key=len))
+    return tuple(v for v in sets[0] if all(v in s for s in sets[1:]))
+
+
+def within(values: Iterable[Any], limits: Limits | None) -> tuple[Any, ...]:
+    """Those of `values` that the API takes."""
+    return tuple(v for v in values if limits is None or limits[0] <= v <= limits[1])
+
+
+def whole_range(known: Facts, refs: Iterable[tuple[Ref, bool]], limits: Limits | None) -> tuple[range | None, bool]:
+    """The whole numbers a column can be, and whether limits cut some off; None if it is not bounded.
+
+    `refs` are the column, and the date whose year it is: that is bounded by the bounds of the date.
+    """
+    low: int | None = None
+    high: int | None = None
+    for ref, is_date in refs:
+        r = known.ranges.get(ref)
+        if r is None:
+            continue
+        first, last = (_year(r.low), _year(r.high)) if is_date else (_ceil(r.low), _floor(r.high))
+        low = first if low is None or (first is not None and first > low) else low
+        high = last if high is None or (last is not None and last < high) else high
+    if low is None and high is None:
+        return None, False
+    clipped = False
+    if limits is not None:
+        clipped = low is None or high is None or low < limits[0] or high > limits[1]
+        low = limits[0] if low is None else max(low, limits[0])
+        high = limits[1] if high is None else min(high, limits[1])
+    if low is None or high is None or high - low >= MAX_RANGE:
+        return None, False
+    return range(low, max(high + 1, low)), clipped
+
+
+def _year(value: Any) -> int | None:
+    try:
+        return int(str(value)[:4])
+    except ValueError:
+        return None
+
+
+def _ceil(value: Any) -> int | None:
+    try:
+        return math.ceil(decimal.Decimal(str(value)))
+    except (decimal.InvalidOperation, OverflowError, ValueError):
+        return None
+
+
+def _floor(value: Any) -> int | None:
+    try:
+        return math.floor(decimal.Decimal(str(value)))
+    except (decimal.InvalidOperation, OverflowError, ValueError):
+        return None
+
+
+def words(domain: Domain, table: Table, need: str) -> str:
+    """How people say an input: a movie's id is said by naming the movie."""
+    column = table.column(need)
+    if column.links:
+        return (domain.table(column.links.table).says or (column.links.table,))[0]
+    if need in (*table.key, table.label):
+        return (table.says or (table.name,))[0]
+    return (column.says or (column.name.replace("_", " "),))[0]

@@ -1,0 +1,75 @@
+"""What a user reads: questions to the bundled sample and their answers, one file a domain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from engine import Session
+from engine.settings import Settings
+
+GOLDEN = Path(__file__).parent / "golden"
+FIELDS = {"question", "answer", "reason"}
+ASKED = "2024-03-11T12:00"
+
+
+def load(path: Path) -> list[dict[str, str]]:
+    """The cases of a file. A case that would test nothing is an error."""
+    cases: list[dict[str, str]] = yaml.safe_load(path.read_text(encoding="utf-8")) or []
+    assert cases, f"{path.name} has no cases"
+    questions = [c.get("question") for c in cases]
+    for case in cases:
+        assert set(case) <= FIELDS, f"{path.name}: {case} has an unknown field"
+        assert case.get("question") and case.get("answer"), f"{path.name}: {case} expects nothing"
+        assert questions.count(case["question"]) == 1, f"{path.name}: {case['question']} stands twice"
+    return cases
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
+    with Session(Settings(cache=tmp_path_factory.mktemp("cache"))) as s:
+        yield s
+
+
+def got(session: Session, question: str) -> dict[str, Any]:
+    answer = session.answer(question, query_time=ASKED)
+    return {"question": question, "answer": answer.text} | ({"reason": answer.reason} if answer.reason else {})
+
+
+@pytest.mark.parametrize("case", [pytest.param(c, id=c["question"]) for c in load(GOLDEN / "movie.yaml")])
+def test_the_answer_is_the_one_people_expect(case: dict[str, str], session: Session) -> None:
+    assert got(session, case["question"]) == case
+
+
+def test_update_golden(request: pytest.FixtureRequest, session: Session) -> None:
+    if not request.config.getoption("--update-golden"):
+        pytest.skip("only with --update-golden")
+    for path in GOLDEN.glob("*.yaml"):
+        head = [line for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("#")]
+        said = [got(session, c["question"]) for c in load(path)]
+        lines = [yaml.safe_dump(c, allow_unicode=True, sort_keys=False, width=1000, default_flow_style=True) for c in said]
+        path.write_text("\n".join([*head, "", *(f"- {line.strip()}" for line in lines)]) + "\n", encoding="utf-8")
+
+
+def test_a_question_again_makes_no_call(session: Session) -> None:
+    question = "who directed the best picture winner of 2020?"
+    session.answer(question, query_time=ASKED)
+    again = session.answer(question, query_time=ASKED)
+    assert again.calls == 0
+    assert again.text == "Bong Joon-ho"
+
+
+def test_why_leads_from_the_answer_to_the_requests(session: Session) -> None:
+    why = session.answer("who directed titanic?", query_time=ASKED).why()
+    for part in ("James Cameron", 'get_', "SELECT", "POST /movie/get_movie_info_by_id"):
+        assert part in why
+
+
+def test_a_notebook_shows_names_as_text(session: Session) -> None:
+    shown = session.answer("<b>who directed titanic?</b>", query_time=ASKED)._repr_html_()
+    assert "James Cameron" in shown
+    assert "<b>who" not in shown
