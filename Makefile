@@ -29,7 +29,7 @@ types: $(VENV)/.dev
 unit: $(VENV)/.dev
 	$(BIN)/pytest
 
-bench: $(VENV)/.dev ## measure accuracy and speed (benchmarks/README.md says how)
+bench: $(VENV)/.dev ## measure speed (benchmarks/README.md says what)
 	$(BIN)/python -m benchmarks
 
 docs: $(VENV)/.dev ## write the generated parts of README.md and docs/ anew; look at the diff

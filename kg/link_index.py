@@ -156,7 +156,8 @@ def build(names: Iterable[Known]) -> Index:
     keys, vocab = sorted(by_key), sorted(by_word)
     word_number = {w: i for i, w in enumerate(vocab)}
     return Index(
-        texts=[spelled[i][0].text for i in order],
+        # a half of a surrogate pair cannot be stored or asked for; where rows are stored it becomes "?" too
+        texts=[spelled[i][0].text.encode(errors="replace").decode() for i in order],
         ids=[spelled[i][0].key for i in order],
         tables=tables,
         table_of=array("i", [table_number[spelled[i][0].table] for i in order]),

@@ -389,7 +389,7 @@ def _helper_query(via: Via, stored: str, values: tuple[Inputs, ...]) -> exp.Sele
             conditions.append(exp.Between(this=match.copy(), low=low, high=high))
         else:
             conditions.append(exp.In(this=match.copy(), expressions=[exp.convert(x) for x in v]) if v else exp.false())
-    table = exp.to_table(via.through, alias=via.through)
+    table = exp.Table(this=exp.to_identifier(via.through, quoted=True))
     table.meta[PARTITION] = stored
     take = exp.column(via.take, via.through, quoted=True)
     return (

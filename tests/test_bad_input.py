@@ -368,6 +368,19 @@ def test_broken_data_are_a_failed_call_that_names_the_file(tmp_path: Path, conte
     assert "\n" not in answer.detail
 
 
+def test_halves_of_surrogate_pairs_in_the_data_do_no_harm(tmp_path: Path) -> None:
+    base = tmp_path / "base"
+    shutil.copytree(SAMPLE / "movie", base / "movie")
+    file = base / "movie" / "movie_db.json"
+    films = json.loads(file.read_text())
+    films["titanic"]["cast"][0]["character"] = "Rose \udc00"
+    films["flurb"] = films["avatar"] | {"id": 99, "title": "Flurb\ud83d Glorp"}
+    file.write_text(json.dumps(films))
+    with Session(Settings(base=base, cache=tmp_path)) as s:
+        assert s.answer(DIRECTED).text == "James Cameron"
+        assert s.answer("when was flurb glorp released?").text == "2009-12-16"
+
+
 def test_a_data_directory_that_is_not_there_is_named_by_every_command(tmp_path: Path) -> None:
     env = {**os.environ, "KG_BASE_DIRECTORY": str(tmp_path / "nowhere")}
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from kg.domain import Column, Domain, Role, Table
 
-from .lexicon import Atom, Lexicon, Token
+from .lexicon import Atom, Lexicon, Token, tokens
 from .meaning import Condition, Entity, Is, Same, Set, Through, To, Top, Where
 
 BEAM, ROUNDS = 32, 5
@@ -457,23 +457,27 @@ class Composer:
 
     def _behind_verb(self, used: int, detail: Table) -> Iterator[tuple[int, int]]:
         """A name right behind the verb of a part may be the part, not the thing of that name: "who played rocky in rocky"."""
-        asks = 0
-        for a in self.question.of("ask"):
-            asks |= a.mask if a.meant.table == detail.name else 0
-        verbs = [a for a in self.question.of("role", "verb") if a.meant.table == detail.name and a.mask & asks]
+        verbs = self._part_verbs(detail)
         for n in self.question.named:
             first, last = (n.mask & -n.mask).bit_length() - 1, n.mask.bit_length() - 1
             if not n.mask & used and any(a.last == first - 1 for a in verbs):
                 yield first, last
 
+    def _part_verbs(self, detail: Table) -> list[Atom]:
+        """The verbs that also ask for a column of the detail table: "play" in "who ... play"."""
+        asked = {t.stem for c in detail.columns for ask in c.asks for t in tokens(ask.rpartition("...")[2])}
+        return [a for a in self.question.of("role", "verb") if a.meant.table == detail.name and {t.stem for t in tokens(a.phrase)} <= asked]
+
     def _introduced(self, first: int, last: int, detail: Table) -> bool:
         """Whether words stand where a part is named: "as X", "plays X", "was the X", "the role of X"."""
-        before = {w.text for w in self.question.words[max(0, first - 3) : first]}
-        if before & {"as", "was", "is", "were", "be"}:
+        before = [w.text for w in self.question.words[max(0, first - 2) : first]]
+        if before[-1:] and before[-1] in ("the", "a", "an"):
+            before.pop()
+        if before[-1:] and before[-1] in ("as", "was", "is"):
             return True
         span = sum(1 << k for k in range(first, last + 1))
-        atoms = [a for a in self.question.of("role") if a.meant.name == "verb"] + self.question.of("column") + self.question.of("ask")
-        return any(a.meant.table == detail.name and _distance(a.mask & ((1 << a.last) | (1 << a.first)), span) <= 2 for a in atoms)
+        columns = [a for a in self.question.of("column") if a.meant.table == detail.name]
+        return any(_distance(a.mask & (1 << a.last), span) <= 2 for a in columns + self._part_verbs(detail))
 
     def _is_grammar(self, i: int) -> bool:
         """Whether a word belongs to a role, a table, an operation or a sure name, or is a number: no text."""
