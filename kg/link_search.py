@@ -184,11 +184,15 @@ def _capitals(asked: Question) -> list[bool]:
 
 
 def _runs(asked: Question, strong: list[bool], gap: int) -> Iterator[Span]:
-    """The longest runs of `strong` words that no punctuation parts, with up to `gap` small words between two."""
+    """The longest runs of `strong` words that no punctuation parts, with up to `gap` small words between two.
+
+    If `gap` is 0, a possessive ends a run.
+    """
     first = last = -1
     for i in (i for i, s in enumerate(strong) if s):
         between = asked.words[last + 1 : i]
         joined = len(between) <= gap and all(w.form in _SMALL or w.form.isdecimal() for w in between)
+        joined = joined and (gap > 0 or asked.words[last].bare_end == asked.words[last].end)  # "soderbergh's haywire"
         if last >= 0 and joined and not _parted(asked, last, i):
             last = i
             continue
@@ -222,9 +226,9 @@ def _widened(asked: Question, run: Span) -> Span:
             break
     if first > 0 and asked.words[first - 1].form in ARTICLES:
         first -= 1
-    while not run.bare and last + 1 < len(asked.words) and not _parted(asked, last, last + 1):
-        if not _may_belong(asked, last + 1):
-            break
+    while last + 1 < len(asked.words) and not _parted(asked, last, last + 1) and _may_belong(asked, last + 1):
+        if run.bare and asked.schema[last + 1]:
+            break  # "a bug's life", but "dicaprio's best"
         last += 1
     return _span(asked, first, last)
 

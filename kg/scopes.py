@@ -44,6 +44,26 @@ class Item:
         return [c for c in columns if self.ref(c)[1] in used]
 
 
+@dataclass(frozen=True, eq=False)
+class Condition:
+    """A conjunct of WHERE or of an ON, and the aliases in it.
+
+    It holds wherever an item of `holds_for` has a row of its own and not the NULLs of an outer join.
+    `is_partner`: it only chooses partners, rows that do not meet it stay.
+    """
+
+    test: exp.Expr
+    aliases: frozenset[str]
+    holds_for: frozenset[str]
+    is_partner: bool = False
+
+    @property
+    def needs_rows(self) -> bool:
+        """Whether it can only hold between rows that are there: an equality of columns is never true of NULLs."""
+        sides = self.test.args.get("this"), self.test.args.get("expression")
+        return isinstance(self.test, exp.EQ) and all(isinstance(s, exp.Column) for s in sides)
+
+
 @dataclass(eq=False)
 class Scope:
     """One SELECT. `outer` are the scopes around it, innermost first; `nested` the queries in its expressions.
@@ -57,7 +77,7 @@ class Scope:
     items: dict[str, Item] = field(default_factory=dict)
     nested: list[exp.Expr] = field(default_factory=list)
     refers: list[Scope] = field(default_factory=list)
-    conditions: list[exp.Expr] = field(default_factory=list)
+    conditions: list[Condition] = field(default_factory=list)
     facts: Facts = field(default_factory=Facts)
 
     def resolve(self, alias: str) -> tuple[Scope, Item] | None:
@@ -124,10 +144,12 @@ class Scopes:
                 query.parent and query.parent.parent, exp.Exists
             )
             self._query(query, ctes, (scope, *outer), top=exists)
-        scope.conditions, partners = _conditions(select)
-        scope.facts = facts(scope.conditions)
-        for alias, condition in partners:
-            scope.facts.also(facts([condition]), alias)
+        scope.conditions = list(_conditions(select))
+        scope.facts = facts(c.test for c in scope.conditions if not c.is_partner)
+        for condition in scope.conditions:
+            if condition.is_partner:
+                for alias in condition.holds_for:
+                    scope.facts.also(facts([condition.test]), alias)
         return {p.alias_or_name: p.unalias().meta.get(COLUMN) for p in select.selects}
 
     def _item(self, node: exp.Expr, ctes: dict[str, exp.CTE], outer: tuple[Scope, ...]) -> Item:
@@ -155,22 +177,28 @@ class Scopes:
 
 
 def binding_query(scope: Scope, ref: Ref) -> exp.Expr:
-    """`SELECT DISTINCT ref` over the filled sources of `scope` that are connected with it, filtered as far as known."""
-    usable = {a for a, item in scope.items.items() if item.filled and (not item.nullable or a == ref[0])}
-    own = [c for c in scope.conditions if not c.find(exp.Query)]
-    conditions = [(c, aliases) for c in own if (aliases := _aliases(c)) <= usable]
+    """`SELECT DISTINCT ref` over the filled sources of `scope` that are connected with it, filtered as far as known.
+
+    Only sources that have a row wherever that of `ref` has one may filter it.
+    """
+    filled = {a for a, item in scope.items.items() if item.filled}
+    known = [c for c in scope.conditions if c.aliases <= filled and not c.test.find(exp.Query)]
+    there = {a for a in filled if not scope.items[a].nullable} | {ref[0]}
+    while more := {a for c in known if c.needs_rows and c.holds_for & there for a in c.aliases} - there:
+        there |= more
+    conditions = [c for c in known if c.aliases <= there and (not c.is_partner or c.holds_for & there)]
     joined = {ref[0]}
-    while grown := {a for _, aliases in conditions if aliases & joined for a in aliases} - joined:
-        joined |= grown
+    while more := {a for c in conditions if c.aliases & joined for a in c.aliases} - joined:
+        joined |= more
     shown = exp.column(ref[1], ref[0], quoted=True)
     shown.meta[COLUMN] = scope.items[ref[0]].names.get(ref[1])
     query = exp.select(shown, copy=False).distinct(copy=False)
     query.from_(scope.items[ref[0]].node.copy(), copy=False)
     for alias in sorted(joined - {ref[0]}):
         query.join(scope.items[alias].node.copy(), join_type="cross", copy=False)
-    for condition, aliases in conditions:
-        if aliases <= joined:
-            query.where(condition.copy(), copy=False)
+    for condition in conditions:
+        if condition.aliases <= joined:
+            query.where(condition.test.copy(), copy=False)
     return with_ctes(query, scope)
 
 
@@ -221,25 +249,22 @@ def _within(root: exp.Expr) -> Iterator[tuple[exp.Expr, bool]]:
             yield node, False
 
 
-def _conditions(select: exp.Select) -> tuple[list[exp.Expr], list[tuple[str, exp.Expr]]]:
-    """The conditions every row must meet, and those that only choose partners: (nullable alias, condition)."""
+def _conditions(select: exp.Select) -> Iterator[Condition]:
     where = select.args.get("where")
-    must = list(conjuncts(where.this if where else None))
-    partner: list[tuple[str, exp.Expr]] = []
+    for test in conjuncts(where.this if where else None):
+        yield Condition(test, _aliases(test), _aliases(test))
     for join in select.args.get("joins") or ():
-        on = list(conjuncts(join.args.get("on")))
-        side = (join.side or "").upper()
-        if not side:
-            must += on
-        elif side == "LEFT":
-            partner += [(join.this.alias_or_name, c) for c in on]
-        elif side == "RIGHT":
-            partner += [(alias, c) for c in on for alias in _aliases(c) if alias != join.this.alias_or_name]
-    return must, partner
+        side, alias = (join.side or "").upper(), join.this.alias_or_name
+        for test in conjuncts(join.args.get("on")):
+            aliases = _aliases(test)
+            if not side:
+                yield Condition(test, aliases, aliases)
+            elif side in ("LEFT", "RIGHT"):
+                yield Condition(test, aliases, frozenset([alias]) if side == "LEFT" else aliases - {alias}, True)
 
 
-def _aliases(e: exp.Expr) -> set[str]:
-    return {c.table for c in e.find_all(exp.Column)}
+def _aliases(e: exp.Expr) -> frozenset[str]:
+    return frozenset(c.table for c in e.find_all(exp.Column))
 
 
 def _renamed(outputs: Outputs, node: exp.Expr) -> Outputs:

@@ -14,7 +14,7 @@ from kg.domain import Column
 
 from .compose import Composer, Part, _distance, _year_column
 from .lexicon import Atom
-from .meaning import Aggregate, Calculate, Compare, Count, Exists, Given, Is, Meaning, Names, Same, Set, Through, To, Where, Which
+from .meaning import Aggregate, Calculate, Compare, Count, Exists, Given, Is, Meaning, Names, Same, Set, To, Where, Which
 
 FITS, CLASHES = 0.6, -1.0
 MISPLACED, LOOP = 0.8, 0.15
@@ -24,7 +24,7 @@ _EXPLAIN = frozenset("why how".split())
 
 @dataclass(frozen=True)
 class Reading:
-    """A meaning, the words of the question it explains, its lexical score and canonical utterance.
+    """A meaning, the words of the question it explains, and its lexical score.
 
     `covered` is the share of the question's weight that is explained, `guessed` the cost of what nobody said.
     """
@@ -33,8 +33,7 @@ class Reading:
     mask: int
     score: float
     covered: float
-    said: str
-    guessed: float = 0.0
+    guessed: float
 
 
 @dataclass(frozen=True)
@@ -118,14 +117,14 @@ class Asker:
 
     # -- scoring -----------------------------------------------------------------------------------------------
 
-    def _reading(self, meaning: Meaning, mask: int, cost: float, said: str, fit: float = 0.0) -> Reading:
+    def _reading(self, meaning: Meaning, mask: int, cost: float, fit: float) -> Reading:
         q = self.question
         mask |= self._nouns_of(_tables(meaning)) | self._columns_of(_columns(meaning)) | self._roles_of(meaning)
         explained = q.weight(mask)
         covered = explained / q.total if q.total else 0.0
         cost += self._misplaced_year(meaning) + self._loops(meaning)
         score = explained - (q.total - explained) - cost + fit
-        return Reading(meaning, mask, score, covered, said, cost)
+        return Reading(meaning, mask, score, covered, cost)
 
     def _nouns_of(self, tables: frozenset[str]) -> int:
         """The words that merely name a table which the meaning has anyway: "the film", "which actor"."""
@@ -202,16 +201,16 @@ class Asker:
                 # a name that the question itself gives is no answer to it
                 given = 1.5 if self._given(part.set) else 0.0
                 fit = self._fit_rows(table.name)
-                yield self._reading(Names(part.set), part.mask, part.cost + given, f"what is the name of {part.said}", fit)
+                yield self._reading(Names(part.set), part.mask, part.cost + given, fit)
                 n, word = self._wanted_number(table.name)
                 if n and part.set.top is None and not word & part.mask:
-                    yield self._reading(Names(part.set, n=n), part.mask | word, part.cost + given, f"what are the names of {n} {part.said}", fit)
+                    yield self._reading(Names(part.set, n=n), part.mask | word, part.cost + given, fit)
             yield from self._kinds(part)
             yield from self._age_now(part)
             yield from self._columns(part)
             yield from self._counts(part)
             if self.wanted.yes_no and not part.set.is_entity and part.set.top is None:
-                yield self._reading(Exists(part.set), part.mask | 1, part.cost, f"is it true that there is {part.said}", FITS)
+                yield self._reading(Exists(part.set), part.mask | 1, part.cost, FITS)
 
     def _wanted_number(self, table: str) -> tuple[int, int]:
         """(n, words) of "name three films": a number right before the table's noun, behind a word that asks."""
@@ -232,7 +231,7 @@ class Asker:
             return
         column = next((table.column(k) for k in table.key if table.column(k).type == "TEXT"), None)
         if column is not None:
-            yield self._reading(Names(part.set, column.name), part.mask, part.cost, f"which {part.said}", FITS)
+            yield self._reading(Names(part.set, column.name), part.mask, part.cost, FITS)
 
     def _given(self, rows: Set) -> bool:
         """Whether the set is one thing that the question names."""
@@ -251,20 +250,19 @@ class Asker:
             cost = part.cost + 0.02 * _distance(a.mask, part.solid)
             # "who did she play" is a question for the column itself
             fit = 0.0 if a.meant.kind == "ask" and a.phrase.startswith("who") else self._fit_column(column, table.name)
-            said = f"{a.phrase.replace('...', part.said)}" if "..." in a.phrase else f"what is the {a.phrase} of {part.said}"
             if a.meant.kind == "column" and table.roles == () and not table.is_entity:
                 linked = column.links.table if column.links else ""
                 fit += self._fit_rows(linked) if linked and column.links and column.links.column == self.domain.table(linked).label else 0.0
             only_year = column.type == "DATE" and self.wanted.year
-            yield self._reading(Names(part.set, column.name, only_year), part.mask | a.mask, cost, said, fit)
+            yield self._reading(Names(part.set, column.name, only_year), part.mask | a.mask, cost, fit)
             for name in ("sum", "average"):
                 for op in self.question.of("op", name):
                     if column.numeric and not part.set.is_entity:
                         function = {"sum": "sum", "average": "avg"}[name]
-                        yield self._reading(Aggregate(function, part.set, column.name), part.mask | a.mask | op.mask, cost, f"what is the {op.phrase} {a.phrase} of {part.said}", FITS)
+                        yield self._reading(Aggregate(function, part.set, column.name), part.mask | a.mask | op.mask, cost, FITS)
         year = _year_column(table)
         if self.wanted.date and not table.is_entity and year is not None and any(isinstance(c, To) for c in part.set.conditions):
-            yield self._reading(Names(part.set, year.name), part.mask, part.cost, f"in what year {part.said}", FITS)
+            yield self._reading(Names(part.set, year.name), part.mask, part.cost, FITS)
 
     def _age_now(self, part: Part) -> Iterator[Reading]:
         birth = self._birth(part)
@@ -272,7 +270,7 @@ class Asker:
         for op in self.question.of("op", "age") if birth is not None and not past else ():
             if birth is not None and not op.mask & part.solid:
                 meaning = Calculate("years", Names(part.set, birth.name), Given(self.now))
-                yield self._reading(meaning, part.mask | op.mask, part.cost, f"how old is {part.said}", FITS)
+                yield self._reading(meaning, part.mask | op.mask, part.cost, FITS)
 
     def _counts(self, part: Part) -> Iterator[Reading]:
         if part.set.is_entity:
@@ -283,7 +281,7 @@ class Asker:
             counted = 0.0 if self._named_near(part, op) else 0.5
             if self._given(part.set) or self._asked_before([op]):
                 counted += 1.5
-            yield self._reading(Count(part.set), part.mask | op.mask, part.cost + counted, f"how many {part.said}", FITS)
+            yield self._reading(Count(part.set), part.mask | op.mask, part.cost + counted, FITS)
 
     def _named_near(self, part: Part, op: Atom) -> bool:
         """Whether what is counted stands right behind "how many"."""
@@ -327,15 +325,15 @@ class Asker:
                 total_cost += o.cost
             sets = tuple(o.set for o in options)
             ors = sum(a.mask for a in self.question.of("op", "or")[:1])
-            for column, descending, words, phrase in self.composer.superlatives(table):
+            for column, descending, words in self.composer.superlatives(table):
                 if words & solid:
                     continue
                 if self.wanted.yes_no and len(options) == 2:
                     meaning: Meaning = Compare(Names(sets[0], column.name), Names(sets[1], column.name), descending)
-                    yield self._reading(meaning, mask | words | 1, total_cost, f"is {options[0].said} {phrase} than {options[1].said}", FITS)
+                    yield self._reading(meaning, mask | words | 1, total_cost, FITS)
                 elif not self.wanted.yes_no:
                     fit = FITS if ors or self.wanted.person or self.wanted.tables else 0.2
-                    yield self._reading(Which(sets, names, column.name, descending), mask | words | ors, total_cost, f"which is {phrase}, {' or '.join(o.said for o in options)}", fit)
+                    yield self._reading(Which(sets, names, column.name, descending), mask | words | ors, total_cost, fit)
             yield from self._by_count(options, names, mask, solid, total_cost)
             yield from self._aggregates(options, mask, solid, total_cost)
 
@@ -351,11 +349,10 @@ class Asker:
                     for p in counted:
                         words |= p.mask
                     extra = cost + max(p.cost for p in counted) - min(o.cost for o in options)
-                    said = f"{op.phrase} {counted[0].said}"
                     if self.wanted.yes_no and len(options) == 2:
-                        yield self._reading(Compare(Count(sets[0]), Count(sets[1]), descending), words | 1, extra, f"has one {said}", FITS)
+                        yield self._reading(Compare(Count(sets[0]), Count(sets[1]), descending), words | 1, extra, FITS)
                     elif not self.wanted.yes_no:
-                        yield self._reading(Which(sets, names, "", descending), words, extra, f"which has {said}", FITS if self.wanted.person or self.wanted.tables else 0.2)
+                        yield self._reading(Which(sets, names, "", descending), words, extra, FITS if self.wanted.person or self.wanted.tables else 0.2)
 
     def _counted(self, options: list[Part]) -> Iterator[list[Part]]:
         """For each option the set grown from it, all in the same way."""
@@ -378,7 +375,7 @@ class Asker:
                 for a in self.question.of("column") + self.question.of("ask"):
                     column = table.by_name.get(a.meant.column) if a.meant.table == table.name else None
                     if column is not None and column.numeric and not (a.mask | op.mask) & solid:
-                        yield self._reading(Aggregate(function, merged, column.name), mask | op.mask | a.mask, cost, f"what is the {op.phrase} {a.phrase} of {' and '.join(o.said for o in options)}", FITS)
+                        yield self._reading(Aggregate(function, merged, column.name), mask | op.mask | a.mask, cost, FITS)
 
     # -- calculations ------------------------------------------------------------------------------------------
 
@@ -411,7 +408,7 @@ class Asker:
             for part in self.parts:
                 if part.set.table == m.table and not op.mask & part.solid:
                     meaning = Calculate(m.function, Names(part.set, m.first), Names(part.set, m.second))
-                    yield self._reading(meaning, part.mask | op.mask, part.cost, f"what is the {op.phrase} of {part.said}", FITS)
+                    yield self._reading(meaning, part.mask | op.mask, part.cost, FITS)
 
     def _arithmetic(self, part: Part, a: Atom, b: Atom) -> Iterator[Reading]:
         table = self.domain.table(part.set.table)
@@ -422,11 +419,10 @@ class Asker:
         for name, function in (("ratio", "ratio"), ("percent", "percent"), ("difference", "difference"), ("difference_lower", "difference")):
             for op in self.question.of("op", name):
                 extra = 0.0 if not op.mask & part.solid else 1.0
-                said = f"what is the {op.phrase} of the {a.phrase} and the {b.phrase} of {part.said}"
                 if function != "difference":
                     # "how many times its budget": what stands right behind the words is what is measured with
                     one, other = (second, first) if 0 <= a.first - op.last <= 2 else (first, second)
-                    yield self._reading(Calculate(function, one, other), words | op.mask, part.cost + extra, said, FITS)
+                    yield self._reading(Calculate(function, one, other), words | op.mask, part.cost + extra, FITS)
                     continue
                 # "short of its budget", "more than its budget": the one compared with stands behind "of" or "than"
                 lower = name == "difference_lower"
@@ -434,7 +430,7 @@ class Asker:
                 sign = 1 if lower or self.question.of("op", "higher") else 0
                 meaning = Calculate(function, other, one, sign) if lower else Calculate(function, one, other, sign)
                 near = sum(o.mask for o in self.question.of("op", "difference")[:1]) if lower else 0
-                yield self._reading(meaning, words | op.mask | near, part.cost + extra - (0.1 if lower else 0.0), said, FITS)
+                yield self._reading(meaning, words | op.mask | near, part.cost + extra - (0.1 if lower else 0.0), FITS)
 
     def _behind(self, atom: Atom, words: tuple[str, ...]) -> bool:
         return any(w.text in words for w in self.question.words[max(0, atom.first - 2) : atom.first])
@@ -456,7 +452,7 @@ class Asker:
                         function = "years" if any(w.stem == "year" for w in self.question.words) else "days"
                     meaning = Calculate(function, Names(first.set, column.name), Names(second.set, column.name))
                     words = first.mask | second.mask | op.mask | a.mask
-                    yield self._reading(meaning, words, first.cost + second.cost, f"what is the difference in {a.phrase} between {first.said} and {second.said}", FITS)
+                    yield self._reading(meaning, words, first.cost + second.cost, FITS)
 
     def _ages(self) -> Iterator[Reading]:
         """How old somebody was when something came out, or in a year."""
@@ -471,7 +467,7 @@ class Asker:
                 continue
             meaning = Calculate("years", Names(person.set, birth.name), Names(event.set, dates[0].name))
             near = sum(a.mask for a in (self.question.of("column") + self.question.of("ask") + self.question.of("most")) if a.meant.table == table.name and a.meant.column == dates[0].name and not a.mask & ages[0].mask)
-            yield self._reading(meaning, person.mask | event.mask | ages[0].mask | near, person.cost + event.cost, f"how old was {person.said} when {event.said} was released", FITS + 0.2)
+            yield self._reading(meaning, person.mask | event.mask | ages[0].mask | near, person.cost + event.cost, FITS + 0.2)
 
     def _birth(self, part: Part) -> Column | None:
         table = self.domain.table(part.set.table)

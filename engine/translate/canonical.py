@@ -23,6 +23,7 @@ from .base import Translated, Translation
 from .compose import Composer, Counts, Moment, Named, Question
 from .lexicon import Atom, Lexicon, Token, tokens
 from .meaning import Entity, sql
+from .utter import Utterer
 
 KEPT = 8  # readings that become programs
 CLEAR = 1.2  # a lexical margin beyond which the encoder is not asked
@@ -50,6 +51,7 @@ class Canonical:
     def __init__(self, domain: Domain, linker: Finder, encoder: Encoder | None = None, counts: Counts | None = None):
         self.domain, self.linker, self.encoder, self.counts = domain, linker, encoder, counts
         self.lexicon = Lexicon.of(domain)
+        self._masked_utterer, self._utterer = Utterer(self.lexicon), Utterer(self.lexicon, names=True)
 
     def translate(self, question: str, *, now: dt.datetime) -> Translated:
         started = time.perf_counter()
@@ -132,7 +134,7 @@ class Canonical:
         if self.encoder is None or clear or not top:
             return [(r.score, r, None) for r in top]
         masked = self._masked(asked, top[0])
-        cosines = self.encoder.similarities(masked, [r.said for r in top])
+        cosines = self.encoder.similarities(masked, [self._masked_utterer.utter(r.meaning) for r in top])
         scored = [(r.score + _SIMILARITY_WEIGHT * c, r, c) for r, c in zip(top, cosines, strict=True)]
         return sorted(scored, key=lambda s: -s[0])
 
@@ -162,7 +164,7 @@ class Canonical:
             out.append(
                 Translation(
                     program=sql(reading.meaning, self.domain),
-                    utterance=reading.said,
+                    utterance=self._utterer.utter(reading.meaning),
                     share=share,
                     quality=_quality(reading, sum(w in unknown and w.isalpha() for w in left)),
                     covered=reading.covered,

@@ -58,11 +58,9 @@ class Part:
     mask: int
     solid: int
     cost: float
-    said: str
 
-    def with_(self, *conditions: Condition, atom: Atom | None = None, mask: int = 0, solid: int = 0, cost: float = 0.0, said: str = "") -> Part:
-        used = mask | (atom.mask if atom else 0)
-        return Part(self.set.also(*conditions), self.mask | used, self.solid | solid, self.cost + cost, f"{self.said} {said}".strip())
+    def also(self, *conditions: Condition, mask: int, solid: int = 0, cost: float = 0.0) -> Part:
+        return Part(self.set.also(*conditions), self.mask | mask, self.solid | solid, self.cost + cost)
 
 
 _NONE: list[Atom] = []
@@ -158,7 +156,7 @@ class Composer:
     def _entities(self) -> Iterator[Part]:
         # of two spans with the same name the later one is the thing: "who played rocky in rocky"
         for n in sorted(self.question.named, key=lambda n: -n.mask):
-            yield Part(Set(n.table, (Is((n.best,)),)), n.mask, n.mask, n.cost, f"the {self._noun(n.table)}")
+            yield Part(Set(n.table, (Is((n.best,)),)), n.mask, n.mask, n.cost)
             table = self.domain.table(n.table)
             column = _year_column(table)
             for moment in self.question.moments if column is not None else ():
@@ -166,13 +164,13 @@ class Composer:
                     where = Where(column.name, moment.op, moment.values)
                     both = n.mask | moment.mask
                     cost = n.cost + 0.1 * _distance(n.mask, moment.mask)
-                    yield Part(Set(n.table, (Is(n.namesakes), where)), both, both, cost, f"the {self._noun(n.table)} of that year")
+                    yield Part(Set(n.table, (Is(n.namesakes), where)), both, both, cost)
             if len(n.series) > 1:
                 end = n.mask.bit_length()
                 nouns = [a for a in self.question.of("table") if a.meant.table == n.table and end <= a.first <= end + 1]
                 nouns = [a for a in self.question.of("op", "series") if end <= a.first <= end + 2] + nouns
                 if nouns:
-                    yield Part(Set(n.table, (Is(n.series, series=True),)), n.mask | nouns[0].mask, n.mask, n.cost + 0.3, f"the {self._noun(n.table)}s of the series")
+                    yield Part(Set(n.table, (Is(n.series, series=True),)), n.mask | nouns[0].mask, n.mask, n.cost + 0.3)
 
     def _of_a_year(self) -> Iterator[Part]:
         """ "The films of 1994": all rows of a year, where a table and a year are named."""
@@ -182,7 +180,7 @@ class Composer:
             if table.is_entity and column is not None:
                 for m in self.question.moments:
                     if not m.mask & a.mask:
-                        yield Part(Set(table.name, (Where(column.name, m.op, m.values),)), a.mask | m.mask, m.mask, 2 * JOIN, f"{a.phrase} of that year")
+                        yield Part(Set(table.name, (Where(column.name, m.op, m.values),)), a.mask | m.mask, m.mask, 2 * JOIN)
 
     def _bare_rows(self) -> Iterator[Part]:
         """Rows of detail tables named by their values ("best picture"), or just by their own name ("oscars")."""
@@ -194,7 +192,7 @@ class Composer:
             if not values and not names:
                 continue
             mask = names[0].mask if names else 0
-            start = Part(Set(table.name), mask, 0, 0.0 if names else UNSAID_ROWS, self._noun(table.name))
+            start = Part(Set(table.name), mask, 0, 0.0 if names else UNSAID_ROWS)
             parts = [start] if names else []
             for a in values:
                 parts += [p for base in [start, *parts] if (p := self._with_value(base, a, table)) is not None]
@@ -206,13 +204,13 @@ class Composer:
         if any(isinstance(c, Where) and c.column == column for c in part.set.conditions):
             return None
         if not atom.meant.values:  # "nominated": any value will do, said on purpose
-            return replace(part, mask=part.mask | atom.mask, set=part.set.also(Where(column, "any", ())), said=f"{part.said} {atom.phrase}")
+            return replace(part, mask=part.mask | atom.mask, set=part.set.also(Where(column, "any", ())))
         if part.solid & atom.mask:
             return None
         solid = atom.mask if table.column(column).type != "BOOLEAN" else 0
         # a phrase of several words ("best picture", "visual effects") speaks for its table by itself
         clear = solid and solid.bit_count() > 1
-        return part.with_(_is_value(atom), atom=atom, solid=solid, cost=-min(part.cost, UNSAID_ROWS) if clear else 0.0, said=atom.phrase)
+        return part.also(_is_value(atom), mask=atom.mask, solid=solid, cost=-min(part.cost, UNSAID_ROWS) if clear else 0.0)
 
     def _assumed(self, part: Part, table: Table) -> Part:
         """What holds when the question says nothing of it, and no trace of columns where anything goes."""
@@ -248,24 +246,22 @@ class Composer:
         for detail in self.domain.tables:
             if not detail.roles or not {table.name} & {t for r in detail.roles for t in (r.of, r.to)}:
                 continue
-            for roles, mask, phrase, cost in self._role_atoms(detail, part):
+            for roles, mask, cost in self._role_atoms(detail, part):
                 role = roles[0]
                 for near, far in ((role.of, role.to), (role.to, role.of)):
                     if near != table.name:
                         continue
                     rows = Set(detail.name, (*_fixed(roles), To(part.set)))
                     backward = near == role.to
-                    noun = self._noun(far)
-                    said = f"{noun} {phrase} {part.said}" if not backward else f"{noun} that {part.said} {phrase}"
                     if backward and not _reachable(self.domain, detail, role):
                         cost += UNREACHABLE
-                    new = Part(Set(far, (Through(rows),)), part.mask | mask, part.solid, part.cost + cost + JOIN, said)
+                    new = Part(Set(far, (Through(rows),)), part.mask | mask, part.solid, part.cost + cost + JOIN)
                     yield new
                     for a in self.question.of("value"):
                         if a.meant.table == detail.name and not a.mask & part.mask:
-                            said_more = Set(far, (Through(rows.also(_is_value(a))),))
+                            narrower = Set(far, (Through(rows.also(_is_value(a))),))
                             # "actress" says both the role and the value
-                            yield replace(new, set=said_more, mask=new.mask | a.mask, cost=part.cost + min(cost, 0.2) + JOIN, said=f"{said} {a.phrase}")
+                            yield replace(new, set=narrower, mask=new.mask | a.mask, cost=part.cost + min(cost, 0.2) + JOIN)
 
     def _credits(self, part: Part, table: Table) -> Iterator[Part]:
         """Rows of a role table themselves, where one of its columns is asked for: the character somebody plays."""
@@ -273,12 +269,12 @@ class Composer:
             if not detail.roles or not _links_to(detail, table.name):
                 continue
             if any(a.meant.table == detail.name and a.meant.column for a in self.question.of("column") + self.question.of("ask")):
-                for roles, mask, phrase, cost in self._role_atoms(detail, part):
+                for roles, mask, cost in self._role_atoms(detail, part):
                     rows = Set(detail.name, (*_fixed(roles), To(part.set)))
-                    yield Part(rows, part.mask | mask, part.solid, part.cost + JOIN + min(cost, 0.3), f"{part.said} {phrase}")
+                    yield Part(rows, part.mask | mask, part.solid, part.cost + JOIN + min(cost, 0.3))
 
-    def _role_atoms(self, detail: Table, part: Part) -> Iterator[tuple[list[Role], int, str, float]]:
-        """(roles that share a phrase, the words, the phrase, cost), and the unsaid default."""
+    def _role_atoms(self, detail: Table, part: Part) -> Iterator[tuple[list[Role], int, float]]:
+        """(roles that share a phrase, the words, cost), and the unsaid default."""
         spans: dict[int, list[Atom]] = {}
         for a in self.question.of("role"):
             if a.meant.table == detail.name and not a.mask & part.mask and not self._is_passive(a):
@@ -288,12 +284,12 @@ class Composer:
             cost = 0.02 * min(_distance(mask, part.solid), 10)
             if atoms[0].meant.name == "noun" and self.question.is_asked_for(atoms[0]):
                 cost += AS_TYPE
-            yield roles, mask | self._by(atoms[0]), atoms[0].phrase, cost
+            yield roles, mask | self._by(atoms[0]), cost
         # "the debut of whoever directed it": what was said once may serve again
         first = detail.roles[0]
         again = first.to == part.set.table and any(a.meant.table == detail.name and a.mask & part.mask == a.mask for a in self.question.of("role"))
         cost = UNSAID_ROLE / 2 if again else UNSAID_ROLE
-        yield [first], 0, first.verb[0] if first.verb else first.noun[0], cost + self._unlikely(detail, first, part)
+        yield [first], 0, cost + self._unlikely(detail, first, part)
 
     def _by(self, verb: Atom) -> int:
         """The "by" of "directed by"."""
@@ -325,16 +321,16 @@ class Composer:
                 continue
             mask, solid, cost = part.mask | rows.mask, part.solid | rows.solid, part.cost + rows.cost + JOIN
             anchored = replace(rows.set, conditions=(*rows.set.conditions, To(part.set)))
-            yield Part(anchored, mask, solid, cost, f"{rows.said} of {part.said}")
+            yield Part(anchored, mask, solid, cost)
             if not any(isinstance(c, To) for c in rows.set.conditions) and not _has_through(part.set, detail.name):
-                yield Part(part.set.also(Through(rows.set)), mask, solid, cost, f"{part.said} with {rows.said}")
+                yield Part(part.set.also(Through(rows.set)), mask, solid, cost)
 
     def _other_end(self, part: Part, table: Table) -> Iterator[Part]:
         """The same credit bound at its other end too: that actor in that film."""
         bound = {c.set.table for c in part.set.conditions if isinstance(c, To)}
         for other in list(self.pool.values()):
             if other.set.is_entity and other.set.table not in bound and not other.solid & part.solid and _links_to(table, other.set.table):
-                yield Part(part.set.also(To(other.set)), part.mask | other.mask, part.solid | other.solid, part.cost + other.cost, f"{part.said} {other.said}")
+                yield Part(part.set.also(To(other.set)), part.mask | other.mask, part.solid | other.solid, part.cost + other.cost)
 
     def _out_of_rows(self, part: Part, table: Table) -> Iterator[Part]:
         """The film that won; the person who was nominated."""
@@ -343,13 +339,13 @@ class Composer:
             if target in bound:
                 continue
             asked = [a for a in self.question.of("table") + self.question.of("wh") if a.meant.table == target]
-            new = Part(Set(target, (Through(part.set),)), part.mask, part.solid, part.cost + JOIN + (0 if asked else UNSAID_ROWS / 2), f"{self._noun(target)} with {part.said}")
+            new = Part(Set(target, (Through(part.set),)), part.mask, part.solid, part.cost + JOIN + (0 if asked else UNSAID_ROWS / 2))
             yield new
 
     def _own_values(self, part: Part, table: Table) -> Iterator[Part]:
         for a in self.question.of("value"):
             if a.meant.table == table.name and not a.mask & part.solid and not _has_where(part.set, a.meant.column):
-                yield part.with_(_is_value(a), atom=a, solid=a.mask, said=a.phrase)
+                yield part.also(_is_value(a), mask=a.mask, solid=a.mask)
 
     def _moments(self, part: Part, table: Table) -> Iterator[Part]:
         column = _year_column(table)
@@ -361,30 +357,30 @@ class Composer:
                 near = [a for a in self.question.of("column") + self.question.of("most") + self.question.of("ask")
                         if a.meant.table == table.name and a.meant.column in (column.name, column.year_of) and _distance(a.mask, m.mask) <= 3]
                 mask = m.mask | (near[0].mask if near else 0)
-                yield part.with_(Where(column.name, m.op, m.values), mask=mask, solid=m.mask, said="of that year")
+                yield part.also(Where(column.name, m.op, m.values), mask=mask, solid=m.mask)
 
     def _tops(self, part: Part, table: Table) -> Iterator[Part]:
         if part.set.top is not None:
             return
-        for column, descending, mask, phrase in self.superlatives(table):
+        for column, descending, mask in self.superlatives(table):
             if not mask & part.mask:
                 n, skip, extra = self._how_many(mask, part)
                 top = Top(column.name, descending, n, skip)
-                yield Part(replace(part.set, top=top), part.mask | mask | extra, part.solid, part.cost + 0.02 * _distance(mask, part.mask), f"{phrase} {part.said}")
+                yield Part(replace(part.set, top=top), part.mask | mask | extra, part.solid, part.cost + 0.02 * _distance(mask, part.mask))
         for c in part.set.conditions:
             if isinstance(c, Through) and self.domain.table(c.rows.table).roles:
-                for column, descending, mask, phrase in self.superlatives(self.domain.table(c.rows.table), generic=False):
+                for column, descending, mask in self.superlatives(self.domain.table(c.rows.table), generic=False):
                     if not mask & part.mask:
                         top = Top(column.name, descending, via=c.rows.table)
                         # "the lead" is a role said by its superlative
                         refund = min(part.cost, UNSAID_ROLE) if part.cost >= UNSAID_ROLE else 0.0
-                        yield Part(replace(part.set, top=top), part.mask | mask, part.solid, part.cost - refund, f"{phrase} {part.said}")
+                        yield Part(replace(part.set, top=top), part.mask | mask, part.solid, part.cost - refund)
 
-    def superlatives(self, table: Table, *, generic: bool = True) -> Iterator[tuple[Column, bool, int, str]]:
-        """(column, descending, words, phrase) for every superlative of `table` in the question."""
+    def superlatives(self, table: Table, *, generic: bool = True) -> Iterator[tuple[Column, bool, int]]:
+        """(column, descending, words) for every superlative of `table` in the question."""
         for a in self.question.of("most"):
             if a.meant.table == table.name:
-                yield table.column(a.meant.column), a.meant.flag, a.mask, a.phrase
+                yield table.column(a.meant.column), a.meant.flag, a.mask
         if not generic:
             return
         yield from self._nth(table)
@@ -393,16 +389,16 @@ class Composer:
                 for a in self.question.of("column") + self.question.of("ask"):
                     column = table.by_name.get(a.meant.column) if a.meant.table == table.name else None
                     if column is not None and (column.numeric or column.type == "DATE") and _distance(op.mask, a.mask) <= 3 and not op.mask & a.mask:
-                        yield column, descending, op.mask | a.mask, f"{op.phrase} {a.phrase}"
+                        yield column, descending, op.mask | a.mask
 
-    def _nth(self, table: Table) -> Iterator[tuple[Column, bool, int, str]]:
+    def _nth(self, table: Table) -> Iterator[tuple[Column, bool, int]]:
         """ "Third film": an ordinal before the table's noun counts by the date that "first" speaks of."""
         dated = next((c for c in table.columns if c.type == "DATE" and "first" in c.least), None)
         for a in self.question.of("table") if dated is not None and table.is_entity else ():
             i = a.first - 1
             if a.meant.table == table.name and i >= 0 and self.lexicon.generic["ordinals"].get(self.question.words[i].text, 0) > 1:
                 assert dated is not None
-                yield dated, False, a.mask, self.question.words[i].text
+                yield dated, False, a.mask
 
     def _how_many(self, mask: int, part: Part) -> tuple[int, int, int]:
         """(n, skip, words) of "top 3", "three latest", "second highest"."""
@@ -440,7 +436,7 @@ class Composer:
                     rows = c.rows.also(Where(column.name, "=", (text,)))
                     conditions = (*part.set.conditions[:i], Through(rows), *part.set.conditions[i + 1 :])
                     top = Top(column.name, False, via=detail.name, shortest=True)
-                    yield Part(replace(part.set, conditions=conditions, top=top), part.mask | mask, part.solid | mask, part.cost + FREE_TEXT, f"{part.said} as that {column.name}")
+                    yield Part(replace(part.set, conditions=conditions, top=top), part.mask | mask, part.solid | mask, part.cost + FREE_TEXT)
 
     def _leftover(self, mask: int) -> Iterator[tuple[int, int]]:
         """Runs of up to four words that carry weight and are not explained."""
@@ -510,7 +506,7 @@ class Composer:
                 cost = a.cost + b.cost
                 if first.set.is_entity and 0 < _distance(first.solid, second.solid) + 1 <= 2 and second.cost >= UNSAID_ROLE:
                     cost -= BESIDE
-                yield Part(Set(a.set.table, conditions), a.mask | b.mask, a.solid | b.solid, cost, f"{first.said} and {second.said}")
+                yield Part(Set(a.set.table, conditions), a.mask | b.mask, a.solid | b.solid, cost)
 
     def _same_year(self, frontier: list[Part]) -> Iterator[Part]:
         """ "The year she won, who ...": the year of other rows of the same table."""
@@ -525,11 +521,7 @@ class Composer:
             for part in rows if years else ():
                 if part.set.table == table.name and part.set != other.set and not part.mask & other.mask and not _has_where(part.set, column.name):
                     mask = other.mask | 1 << years[0]
-                    yield part.with_(Same(column.name, other.set, column.name), mask=mask, solid=other.solid, cost=other.cost, said=f"in the year of {other.said}")
-
-    def _noun(self, table: str) -> str:
-        t = self.domain.table(table)
-        return t.says[0] if t.says else t.name
+                    yield part.also(Same(column.name, other.set, column.name), mask=mask, solid=other.solid, cost=other.cost)
 
 
 def _is_value(atom: Atom) -> Where:

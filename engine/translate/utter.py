@@ -1,0 +1,170 @@
+"""The canonical utterance of a meaning: the same meaning always asked in the same words.
+
+After Wang, Berant and Liang 2015. Names are masked ("the movie"), so that the utterances of a schema are finite and
+their embeddings can be kept; `names=True` puts them in, for people to read. The words are the first phrases of the
+domain file; the patterns stand in `sql_templates/generic.yaml`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kg.domain import Column, Domain, Role, Table
+
+from .lexicon import Lexicon
+from .meaning import Aggregate, Calculate, Compare, Count, Exists, Given, Is, Meaning, Names, Same, Set, Through, To, Top, Value, Where, Which
+
+
+@dataclass(frozen=True)
+class Utterer:
+    """Says meanings of one domain."""
+
+    lexicon: Lexicon
+    names: bool = False
+
+    @property
+    def domain(self) -> Domain:
+        return self.lexicon.domain
+
+    def _say(self, pattern: str, **parts: str) -> str:
+        patterns: dict[str, str] = self.lexicon.generic["utterances"]
+        return patterns[pattern].format(**parts)
+
+    def utter(self, meaning: Meaning | Given) -> str:
+        match meaning:
+            case Names(set=s):
+                return self._names(meaning, s)
+            case Count(set=s):
+                return self._say("count", set=self.set(s))
+            case Aggregate(function=function, set=s, column=c):
+                return self._say(function, column=self._column(s.table, c), set=self.set(s))
+            case Exists(set=s):
+                return self._say("exists", set=self.set(s))
+            case Which(options=options, column=c, descending=d):
+                said = " or ".join(self.set(o) for o in options)
+                return self._say("which", most=self._most(options[0].table, c, d) if c else self._more(d), options=said)
+            case Compare(first=a, second=b, greater=greater):
+                return self._say("compare", first=self._value(a), more=self._more(greater), second=self._value(b))
+            case Calculate(function=function, first=a, second=b):
+                return self._say(function, first=self._value(a), second=self._value(b))
+            case Given(value=value):
+                return value if self.names else self._say("given")
+
+    # -- asks ----------------------------------------------------------------------------------------------------
+
+    def _names(self, names: Names, s: Set) -> str:
+        table = self.domain.table(s.table)
+        column = table.by_name.get(names.column)
+        if column is None or column.name == table.label:
+            return self._say("names", set=self.set(s))
+        if column.asks:
+            # "when ... released": the gap is where the thing stands
+            opening, _, end = column.asks[0].partition("...")
+            return self._say("asked", opening=opening.strip(), set=self.set(s), end=end.strip()).strip()
+        return self._say("column", column=self._column(s.table, column.name), set=self.set(s))
+
+    def _value(self, value: Value) -> str:
+        match value:
+            case Names(set=s, column=c):
+                return self._say("value", column=self._column(s.table, c), set=self.set(s))
+            case Count(set=s):
+                return self._say("number", set=self.set(s))
+            case Given():
+                return self.utter(value)
+
+    def _more(self, greater: bool) -> str:
+        return str(self.lexicon.generic["higher" if greater else "lower"][0])
+
+    # -- sets ----------------------------------------------------------------------------------------------------
+
+    def set(self, s: Set) -> str:
+        """The set as a noun phrase."""
+        table = self.domain.table(s.table)
+        head = self._entities(s) or self._noun(table)
+        before: list[str] = []
+        after: list[str] = []
+        for c in s.conditions:
+            match c:
+                case Where():
+                    place, said = self._where(table, c)
+                    (before if place == "before" else after).append(said)
+                case Same(set=other):
+                    after.append(self._say("same", set=self.set(other)))
+                case To(set=other):
+                    after.append(self._say("of", set=self.set(other)))
+                case Through(rows=rows):
+                    head, said = self._through(table, head, rows)
+                    after.append(said)
+        if s.top is not None:
+            before.insert(0, self._top(s, s.top))
+        return " ".join(p for p in [*before, head, *after] if p)
+
+    def _entities(self, s: Set) -> str:
+        found = next((c for c in s.conditions if isinstance(c, Is)), None)
+        if found is None:
+            return ""
+        if self.names:
+            return " and ".join(dict.fromkeys(e.text for e in found.entities)) if not found.series else f"{found.entities[0].text} ..."
+        noun = self._noun(self.domain.table(s.table))
+        return self._say("series" if found.series else "entity", noun=noun)
+
+    def _through(self, table: Table, head: str, rows: Set) -> tuple[str, str]:
+        """(head, what follows it) of a set that a detail table leads to."""
+        detail = self.domain.table(rows.table)
+        role = _role(detail, rows)
+        if role is None:
+            return head, self._say("with", rows=self.set(rows))
+        inner = next((self.set(c.set) for c in rows.conditions if isinstance(c, To)), "")
+        noun = role.noun[0] if role.noun else role.verb[0]
+        extra = " ".join(self._extras(detail, role, rows))
+        if table.name == role.to and head == self._noun(table):
+            return noun, " ".join(p for p in [self._say("of", set=inner) if inner else "", extra] if p)
+        said = self._say("as", noun=noun, set=inner) if table.name == role.of else self._say("being", noun=noun, set=inner)
+        return head, f"{said} {extra}".strip()
+
+    def _extras(self, detail: Table, role: Role, rows: Set) -> Iterator[str]:
+        for c in rows.conditions:
+            if isinstance(c, Where) and c.column not in dict(role.where):
+                yield self._where(detail, c)[1]
+
+    def _where(self, table: Table, c: Where) -> tuple[str, str]:
+        """Where in the phrase a condition stands, and what it says."""
+        column = table.column(c.column)
+        said = _said(column, c)
+        if said is not None:
+            return "before", said
+        if "year" in column.says or column.year_of:
+            return "after", f"{c.op} {' '.join(map(str, c.values))}" if self.names else self._say("year")
+        value = " ".join(map(str, c.values)) if self.names else self._say("given")
+        return "after", self._say("where", column=self._column(table.name, c.column), value=value)
+
+    def _top(self, s: Set, top: Top) -> str:
+        if top.shortest:
+            return ""
+        said = self._most(top.via or s.table, top.column, top.descending)
+        return said if top.n == 1 else f"{top.n} {said}"
+
+    def _most(self, table: str, column: str, descending: bool) -> str:
+        c = self.domain.table(table).column(column)
+        phrases = c.most if descending else c.least
+        word = self.lexicon.generic["highest" if descending else "lowest"][0]
+        return phrases[0] if phrases else f"{word} {self._column(table, column)}"
+
+    def _noun(self, table: Table) -> str:
+        return table.says[0] if table.says else table.name.replace("_", " ")
+
+    def _column(self, table: str, name: str) -> str:
+        column = self.domain.table(table).by_name.get(name)
+        return column.says[0] if column is not None and column.says else name.replace("_", " ")
+
+
+def _role(detail: Table, rows: Set) -> Role | None:
+    """The role that rows are of: the one whose fixed columns they fix."""
+    fixed = {c.column: c.values for c in rows.conditions if isinstance(c, Where)}
+    return next((r for r in detail.roles if all(v in fixed.get(c, ()) for c, v in r.where)), None)
+
+
+def _said(column: Column, c: Where) -> str | None:
+    """The word for the value a condition asks for, if the domain file has one."""
+    return next((v.says[0] for v in column.values if v.value in c.values and v.says), None)
