@@ -90,7 +90,8 @@ class Answer:
         if self.rows:
             head = "".join(f"<th>{e(c)}</th>" for c in self.columns)
             body = "".join(
-                "<tr>" + "".join(f"<td>{e('' if v is None else str(v))}</td>" for v in r) + "</tr>" for r in self.rows[:SHOWN]
+                "<tr>" + "".join(f"<td>{e('' if v is None else str(v))}</td>" for v in r) + "</tr>"
+                for r in self.rows[:SHOWN]
             )
             out.append(f"<table><tr>{head}</tr>{body}</table>")
         return "".join(out)

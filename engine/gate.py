@@ -15,7 +15,23 @@ from kg.errors import QueryError
 from kg.graph import Result
 
 from .answers import Reason
-from .translate.meaning import Aggregate, Calculate, Compare, Condition, Count, Exists, Given, Is, Meaning, Names, Set, Through, To, Where, Which
+from .translate.meaning import (
+    Aggregate,
+    Calculate,
+    Compare,
+    Condition,
+    Count,
+    Exists,
+    Given,
+    Is,
+    Meaning,
+    Names,
+    Set,
+    Through,
+    To,
+    Where,
+    Which,
+)
 
 
 # "when was it released" has one answer; a set of so many dates or numbers answers another question.
@@ -123,5 +139,7 @@ def widened(s: Set) -> Iterator[Set]:
             continue
         for wider in widened(inner):
             again: Condition = Through(wider) if isinstance(c, Through) else To(wider)
-            if any(isinstance(x, (To, Is)) for x in wider.conditions) or any(isinstance(x, Where) for x in wider.conditions):
+            if any(isinstance(x, (To, Is)) for x in wider.conditions) or any(
+                isinstance(x, Where) for x in wider.conditions
+            ):
                 yield replace(s, conditions=(*s.conditions[:i], again, *s.conditions[i + 1 :]))

@@ -94,7 +94,9 @@ class Session:
     def __enter__(self) -> Session:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.close()
 
     def close(self) -> None:
@@ -105,7 +107,9 @@ class Session:
 
     # -- the staircase -----------------------------------------------------------------------------------------
 
-    def answer(self, question: str, *, query_time: str | dt.datetime | None = None, pages: Sequence[Any] | None = None) -> Answer:
+    def answer(
+        self, question: str, *, query_time: str | dt.datetime | None = None, pages: Sequence[Any] | None = None
+    ) -> Answer:
         """Return the answer to `question`, asked at `query_time` (CRAG's format, ISO, or None for now).
 
         Never raises for what a question or an API does: then the answer is "i don't know", with a reason.
@@ -116,7 +120,9 @@ class Session:
         if not question:
             return self._unknown(question, "low_confidence", "the question is empty", trace, started)
         if len(question) > MAX_QUESTION:
-            return self._unknown(question, "low_confidence", f"the question is longer than {MAX_QUESTION:,} characters", trace, started)
+            return self._unknown(
+                question, "low_confidence", f"the question is longer than {MAX_QUESTION:,} characters", trace, started
+            )
         now = moment_of(query_time) if query_time is not None else self._clock()
         domain = self.route(question)
         with self._lock:
@@ -141,7 +147,11 @@ class Session:
         if not outcomes:
             return self._unknown(question, *_nothing_fits(translated), trace, started, domain.name)
         best, confidence = _agreed(outcomes)
-        if best.verdict.kind == "empty" and confidence >= self.settings.min_invalid and best.translation.meaning is not None:
+        if (
+            best.verdict.kind == "empty"
+            and confidence >= self.settings.min_invalid
+            and best.translation.meaning is not None
+        ):
             verdict = gate.premise(best.translation.meaning, lambda s: self._holds(s, domain, deadline))
             best = replace(best, verdict=verdict)
         return self._decide(question, domain, best, confidence, translated, trace, started)
@@ -166,26 +176,45 @@ class Session:
             trace.timings[stage] = trace.timings.get(stage, 0.0) + seconds
         verdict = gate.judge(t.meaning, result, t.unexplained, domain)
         text = phrase(t.meaning, result.rows, domain) if verdict.kind in ("accept", "zero") else verdict.kind
-        trace.note(f"{t.utterance}: {text} ({t.confidence:.2f}, {len(result.filled.made)} calls, {result.filled.covered} covered)")
+        trace.note(
+            f"{t.utterance}: {text} ({t.confidence:.2f}, {len(result.filled.made)} calls, {result.filled.covered} covered)"
+        )
         return _Outcome(t, verdict, result, text)
 
     def _decide(
-        self, question: str, domain: Domain, best: _Outcome, confidence: float, translated: Translated, trace: _Trace, started: float
+        self,
+        question: str,
+        domain: Domain,
+        best: _Outcome,
+        confidence: float,
+        translated: Translated,
+        trace: _Trace,
+        started: float,
     ) -> Answer:
         t, verdict = best.translation, best.verdict
-        if verdict.kind == "refused" and translated.unknown:
+        if verdict.reason == "missing_input" and translated.unknown:
             answer = self._unknown(question, *_nothing_fits(translated), trace, started, domain.name)
         elif verdict.kind in ("unknown", "refused"):
             answer = self._unknown(question, verdict.reason, verdict.detail, trace, started, domain.name)
         elif t.covered < self.settings.min_covered or confidence < self.settings.min_confidence:
-            reason, detail = _nothing_fits(translated) if t.unexplained else ("low_confidence", "more than one reading fits")
+            reason, detail = (
+                _nothing_fits(translated) if t.unexplained else ("low_confidence", "more than one reading fits")
+            )
             answer = self._unknown(question, reason, detail, trace, started, domain.name)
         elif verdict.kind in ("invalid", "empty", "zero") and not self._surely_nothing(t, confidence):
             answer = self._unknown(question, "low_confidence", verdict.detail, trace, started, domain.name)
         elif translated.explains and verdict.kind == "accept":
-            answer = self._unknown(question, "not_in_schema", "the data hold facts, not reasons", trace, started, domain.name)
+            answer = self._unknown(
+                question, "not_in_schema", "the data hold facts, not reasons", trace, started, domain.name
+            )
         else:
-            answer = Answer(question, INVALID if verdict.kind == "invalid" else best.text, "kg", trace=trace.lines, domain=domain.name)
+            answer = Answer(
+                question,
+                INVALID if verdict.kind == "invalid" else best.text,
+                "kg",
+                trace=trace.lines,
+                domain=domain.name,
+            )
         return self._documented(answer, best, confidence, trace, started)
 
     def _surely_nothing(self, t: Translation, confidence: float) -> bool:
@@ -212,9 +241,13 @@ class Session:
             timings=trace.timings,
         )
 
-    def _unknown(self, question: str, reason: Reason, detail: str, trace: _Trace, started: float, domain: str = "") -> Answer:
+    def _unknown(
+        self, question: str, reason: Reason, detail: str, trace: _Trace, started: float, domain: str = ""
+    ) -> Answer:
         timings = {**trace.timings, "total": time.perf_counter() - started}
-        return Answer(question, IDK, "none", reason=reason, detail=detail, trace=trace.lines, timings=timings, domain=domain)
+        return Answer(
+            question, IDK, "none", reason=reason, detail=detail, trace=trace.lines, timings=timings, domain=domain
+        )
 
     def answer_many(
         self, questions: Iterable[str], *, query_time: str | dt.datetime | None = None, workers: int = 1
@@ -229,7 +262,9 @@ class Session:
         """Return the rows of a program somebody wrote. Raises QueryError or SourceError."""
         with self._lock:
             graph = self.graph(domain or next(iter(self.domains)))
-            return graph.run(program, deadline=time.monotonic() + self.settings.seconds, now=self._clock(), max_rows=max_rows)
+            return graph.run(
+                program, deadline=time.monotonic() + self.settings.seconds, now=self._clock(), max_rows=max_rows
+            )
 
     def explain(self, program: str, domain: str = "") -> list[Explained]:
         """Return the calls a program would need, without making one."""
@@ -295,7 +330,9 @@ class Session:
 
     def translator(self, name: str) -> Translator:
         if name not in self._translators:
-            self._translators[name] = Canonical(self.domains[name], self.linker(name), self._encoder, self._counts(name))
+            self._translators[name] = Canonical(
+                self.domains[name], self.linker(name), self._encoder, self._counts(name)
+            )
         return self._translators[name]
 
 

@@ -31,7 +31,7 @@ class Settings:
     encoder: bool = True
     min_confidence: float = 0.3
     min_covered: float = 0.6
-    min_invalid: float = 0.4
+    min_invalid: float = 0.5
     schemas: Path | None = None
 
     @classmethod
@@ -55,7 +55,7 @@ _ABOUT = {
     "max_calls": ("KGQ_MAX_CALLS", "API calls one question may make"),
     "seconds": ("KGQ_SECONDS", "seconds one question may take"),
     "encoder": ("KGQ_ENCODER", "whether the sentence encoder may be used (yes or no)"),
-    "min_confidence": ("KGQ_MIN_CONFIDENCE", "confidence under which the answer is \"i don't know\" (0 to 1)"),
+    "min_confidence": ("KGQ_MIN_CONFIDENCE", 'confidence under which the answer is "i don\'t know" (0 to 1)'),
     "min_covered": ("KGQ_MIN_COVERED", "share of the question's words that a program must account for (0 to 1)"),
     "min_invalid": ("KGQ_MIN_INVALID", "confidence under which a question is not called invalid (0 to 1)"),
     "schemas": ("KGQ_SCHEMAS", "directory with domain files of your own, beside the built-in ones"),

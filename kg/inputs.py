@@ -72,7 +72,8 @@ def constants(known: Facts, ref: Ref, column: Column) -> tuple[Scalar, ...] | No
         return None
     if column.match != "exact":
         # names that differ may be equal in how they are compared
-        return tuple(min(sets, key=len))
+        fewest = min(sets, key=lambda values: len(values))
+        return tuple(fewest)
     return tuple(v for v in sets[0] if all(v in s for s in sets[1:]))
 
 

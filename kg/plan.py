@@ -79,7 +79,6 @@ class _Planner:
         self.domain = domain
         self.scopes = Scopes(tree, domain)
         self.steps: list[Step] = []
-        self.runnable: set[int] = set()  # ids of the subqueries that can be run before the query around them
         self.waiting: dict[int, MissingInput] = {}  # ids of CTEs that only the query around them can bind
         self.missing: dict[int, MissingInput] = {}  # ids of queries that cannot stand alone, so as not to try again
         self.attempts = 0
@@ -107,10 +106,11 @@ class _Planner:
             elif item.table is None:
                 item.filled = id(scope.ctes[item.node.name]) not in self.waiting
             item.rows = ROWS_OF_CHILDREN
+        scope.borrowed = list(_borrowed(known, scope))
         waiting = self._subqueries(scope)
         self._fill(scope, known)
-        for query, given in waiting:
-            self.query(query, given, scope)
+        for query, binding in waiting:
+            self.query(query, binding, scope)
 
     def _cte(self, cte: exp.CTE) -> None:
         missing = self._attempt(cte.this, {}, None)
@@ -144,10 +144,10 @@ class _Planner:
         for query in scope.nested:
             reach = self.scopes.reach(query)
             if scope in reach or self._attempt(query, {}, None) is not None:
-                self.runnable.discard(id(query))
+                scope.runnable.discard(id(query))
                 waiting.append((query, _bound_by(query)))
             elif not reach:
-                self.runnable.add(id(query))
+                scope.runnable.add(id(query))
         return waiting
 
     # -- filling -------------------------------------------------------------------------------------------------
@@ -287,7 +287,7 @@ class _Planner:
             inside = within(values, limits)
             return _Bound((inside,), len(inside), len(inside) < len(values))
         if isinstance(binding, Within):
-            if id(binding.query) not in self.runnable:
+            if id(binding.query) not in home.runnable:
                 return None
             return _Bound((Lookup(with_ctes(binding.query.copy(), home)),), ROWS_OF_CHILDREN)
         if isinstance(binding, OneOf):
@@ -339,6 +339,18 @@ class _Planner:
             return bool(values) and not within(values, limits)
         numbers, clipped = whole_range(known, _year_refs(item, column), limits)
         return clipped and numbers is not None and not len(numbers)
+
+
+def _borrowed(known: _Known, scope: Scope) -> Iterator[tuple[Ref, Binding, Scope]]:
+    """What binds columns of `scope` from outside it, and the scope that the names in it belong to."""
+    for ref, bindings in known.facts.bound.items():
+        for b in bindings:
+            if isinstance(b, Edge) and b.source[0] not in scope.items:
+                yield ref, b, scope
+    if known.home is not None:
+        for ref, given in known.given.items():
+            for b in given:
+                yield ref, b, known.home
 
 
 def _year_refs(item: Item, column: Column) -> list[tuple[Ref, bool]]:

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from sqlglot import exp
 
-from .bindings import COLUMN, Facts, Ref, conjuncts, facts
+from .bindings import COLUMN, Binding, Const, Edge, Facts, Ref, conjuncts, facts
 from .domain import Column, Domain, Table
 from .errors import QueryError
 
@@ -44,7 +45,7 @@ class Item:
         return [c for c in columns if self.ref(c)[1] in used]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Condition:
     """A conjunct of WHERE or of an ON, and the aliases in it.
 
@@ -57,6 +58,10 @@ class Condition:
     holds_for: frozenset[str]
     is_partner: bool = False
 
+    @cached_property
+    def queries(self) -> tuple[exp.Expr, ...]:
+        return tuple(n.unnest() for n, _ in _within(self.test) if isinstance(n, exp.Query))
+
     @property
     def needs_rows(self) -> bool:
         """Whether it can only hold between rows that are there: an equality of columns is never true of NULLs."""
@@ -68,7 +73,9 @@ class Condition:
 class Scope:
     """One SELECT. `outer` are the scopes around it, innermost first; `nested` the queries in its expressions.
 
-    `ctes` are those it can see. `refers` are the scopes (own or outer) that its columns belong to.
+    `ctes` are those it can see. `refers` are the scopes (own or outer) that its columns belong to. `runnable` are the
+    ids of those of `nested` that can be run by themselves. `borrowed` is what binds its columns from outside: names
+    in these bindings belong to the scope beside them.
     """
 
     select: exp.Select
@@ -79,6 +86,8 @@ class Scope:
     refers: list[Scope] = field(default_factory=list)
     conditions: list[Condition] = field(default_factory=list)
     facts: Facts = field(default_factory=Facts)
+    runnable: set[int] = field(default_factory=set)
+    borrowed: list[tuple[Ref, Binding, Scope]] = field(default_factory=list)
 
     def resolve(self, alias: str) -> tuple[Scope, Item] | None:
         """The scope and the item that `alias` means here."""
@@ -182,7 +191,7 @@ def binding_query(scope: Scope, ref: Ref) -> exp.Expr:
     Only sources that have a row wherever that of `ref` has one may filter it.
     """
     filled = {a for a, item in scope.items.items() if item.filled}
-    known = [c for c in scope.conditions if c.aliases <= filled and not c.test.find(exp.Query)]
+    known = [c for c in scope.conditions if c.aliases <= filled and all(id(q) in scope.runnable for q in c.queries)]
     there = {a for a in filled if not scope.items[a].nullable} | {ref[0]}
     while more := {a for c in known if c.needs_rows and c.holds_for & there for a in c.aliases} - there:
         there |= more
@@ -190,16 +199,34 @@ def binding_query(scope: Scope, ref: Ref) -> exp.Expr:
     joined = {ref[0]}
     while more := {a for c in conditions if c.aliases & joined for a in c.aliases} - joined:
         joined |= more
-    shown = exp.column(ref[1], ref[0], quoted=True)
-    shown.meta[COLUMN] = scope.items[ref[0]].names.get(ref[1])
-    query = exp.select(shown, copy=False).distinct(copy=False)
+    query = exp.select(_shown(scope, ref), copy=False).distinct(copy=False)
     query.from_(scope.items[ref[0]].node.copy(), copy=False)
     for alias in sorted(joined - {ref[0]}):
         query.join(scope.items[alias].node.copy(), join_type="cross", copy=False)
     for condition in conditions:
         if condition.aliases <= joined:
             query.where(condition.test.copy(), copy=False)
+    for own, binding, home in scope.borrowed:
+        if own[0] in joined and (limited := _borrowed(_shown(scope, own), binding, home)) is not None:
+            query.where(limited, copy=False)
     return with_ctes(query, scope)
+
+
+def _shown(scope: Scope, ref: Ref) -> exp.Column:
+    column = exp.column(ref[1], ref[0], quoted=True)
+    column.meta[COLUMN] = scope.items[ref[0]].names.get(ref[1])
+    return column
+
+
+def _borrowed(column: exp.Column, binding: Binding, home: Scope) -> exp.Expr | None:
+    """The condition that `binding`, of the scope `home`, is for `column` in a query that runs by itself."""
+    if isinstance(binding, Const):
+        return exp.In(this=column, expressions=[exp.convert(v) for v in binding.values])
+    if isinstance(binding, Edge):
+        found = home.resolve(binding.source[0])
+        if found is not None and found[1].filled:
+            return exp.In(this=column, query=exp.Subquery(this=binding_query(found[0], binding.source)))
+    return None
 
 
 def with_ctes(query: exp.Expr, scope: Scope) -> exp.Expr:
@@ -263,8 +290,8 @@ def _conditions(select: exp.Select) -> Iterator[Condition]:
                 yield Condition(test, aliases, frozenset([alias]) if side == "LEFT" else aliases - {alias}, True)
 
 
-def _aliases(e: exp.Expr) -> frozenset[str]:
-    return frozenset(c.table for c in e.find_all(exp.Column))
+def _aliases(test: exp.Expr) -> frozenset[str]:
+    return frozenset(c.table for c, _ in _within(test) if isinstance(c, exp.Column))
 
 
 def _renamed(outputs: Outputs, node: exp.Expr) -> Outputs:

@@ -7,13 +7,16 @@ import pytest
 from engine.clock import ClockError, moment_of
 
 
-@pytest.mark.parametrize("text, moment", [
-    pytest.param("03/10/2024, 23:19:21 PT", "2024-03-10T23:19:21-07:00", id="CRAG, summer time began that day"),
-    pytest.param("01/10/2024, 23:19:21 PT", "2024-01-10T23:19:21-08:00", id="CRAG, winter"),
-    pytest.param("2024-03-10T23:19", "2024-03-10T23:19:00+00:00", id="ISO without a zone is UTC"),
-    pytest.param("2024-03-10", "2024-03-10T00:00:00+00:00", id="a day"),
-    pytest.param("2024-03-10T23:19:21+01:00", "2024-03-10T23:19:21+01:00", id="ISO with a zone"),
-])
+@pytest.mark.parametrize(
+    "text, moment",
+    [
+        pytest.param("03/10/2024, 23:19:21 PT", "2024-03-10T23:19:21-07:00", id="CRAG, summer time began that day"),
+        pytest.param("01/10/2024, 23:19:21 PT", "2024-01-10T23:19:21-08:00", id="CRAG, winter"),
+        pytest.param("2024-03-10T23:19", "2024-03-10T23:19:00+00:00", id="ISO without a zone is UTC"),
+        pytest.param("2024-03-10", "2024-03-10T00:00:00+00:00", id="a day"),
+        pytest.param("2024-03-10T23:19:21+01:00", "2024-03-10T23:19:21+01:00", id="ISO with a zone"),
+    ],
+)
 def test_a_moment(text: str, moment: str) -> None:
     assert moment_of(text).isoformat() == moment
 

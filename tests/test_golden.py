@@ -51,7 +51,9 @@ def test_update_golden(request: pytest.FixtureRequest, session: Session) -> None
     for path in GOLDEN.glob("*.yaml"):
         head = [line for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("#")]
         said = [got(session, c["question"]) for c in load(path)]
-        lines = [yaml.safe_dump(c, allow_unicode=True, sort_keys=False, width=1000, default_flow_style=True) for c in said]
+        lines = [
+            yaml.safe_dump(c, allow_unicode=True, sort_keys=False, width=1000, default_flow_style=True) for c in said
+        ]
         path.write_text("\n".join([*head, "", *(f"- {line.strip()}" for line in lines)]) + "\n", encoding="utf-8")
 
 
@@ -65,7 +67,7 @@ def test_a_question_again_makes_no_call(session: Session) -> None:
 
 def test_why_leads_from_the_answer_to_the_requests(session: Session) -> None:
     why = session.answer("who directed titanic?", query_time=ASKED).why()
-    for part in ("James Cameron", 'get_', "SELECT", "POST /movie/get_movie_info_by_id"):
+    for part in ("James Cameron", "get_", "SELECT", "POST /movie/get_movie_info_by_id"):
         assert part in why
 
 

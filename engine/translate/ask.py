@@ -14,7 +14,22 @@ from kg.domain import Column
 
 from .compose import Composer, Part, _distance, _year_column
 from .lexicon import Atom
-from .meaning import Aggregate, Calculate, Compare, Count, Exists, Given, Is, Meaning, Names, Same, Set, To, Where, Which
+from .meaning import (
+    Aggregate,
+    Calculate,
+    Compare,
+    Count,
+    Exists,
+    Given,
+    Is,
+    Meaning,
+    Names,
+    Same,
+    Set,
+    To,
+    Where,
+    Which,
+)
 
 FITS, CLASHES = 0.6, -1.0
 MISPLACED, LOOP = 0.8, 0.15
@@ -46,6 +61,7 @@ class _Wanted:
     year: bool = False
     number: bool = False
     money: bool = False
+    place: bool = False
     explanation: bool = False
     tables: frozenset[str] = frozenset()
 
@@ -79,14 +95,26 @@ class Asker:
         counts = bool(q.of("op", "count"))
         first = words[0] if words else ""
         text = " ".join(words)
-        explanation = "why" in words or ("how" in words and not _how_is_measured(words)) or text.startswith(("what made", "what led"))
+        explanation = (
+            "why" in words
+            or ("how" in words and not _how_is_measured(words))
+            or text.startswith(("what made", "what led"))
+        )
         return _Wanted(
             yes_no=first in _OPENERS and not counts and not any(a.first == 0 for a in q.of("op", "polite")),
             person=who,
-            date="when" in words or "what day" in text or "what date" in text or "what year" in text or "which year" in text,
+            date="when" in words
+            or "what day" in text
+            or "what date" in text
+            or "what year" in text
+            or "which year" in text,
             year="what year" in text or "which year" in text,
-            number=(counts and not self._asked_before(q.of("op", "count"))) or "how long" in text or "how many" in text or "how old" in text,
+            number=(counts and not self._asked_before(q.of("op", "count")))
+            or "how long" in text
+            or "how many" in text
+            or "how old" in text,
             money="how much" in text,
+            place="where" in words[:4],
             explanation=explanation,
             tables=frozenset(a.meant.table for a in q.of("table") if self.question.is_asked_for(a)),
         )
@@ -158,17 +186,21 @@ class Asker:
         mask = 0
         for a in self.question.of("role"):
             role = self.domain.table(a.meant.table).roles[a.meant.role]
-            if any(s.table == a.meant.table and role.where and all(_fixes(s, c, v) for c, v in role.where) for s in held):
+            if any(
+                s.table == a.meant.table and role.where and all(_fixes(s, c, v) for c, v in role.where) for s in held
+            ):
                 mask |= a.mask
         for a in self.question.of("value"):
             # "awarded the best documentary honor": two words for the same value
-            if a.meant.values and any(s.table == a.meant.table and all(_fixes(s, a.meant.column, v) for v in a.meant.values) for s in held):
+            if a.meant.values and any(
+                s.table == a.meant.table and all(_fixes(s, a.meant.column, v) for v in a.meant.values) for s in held
+            ):
                 mask |= a.mask
         return mask
 
     def _fit_rows(self, table: str) -> float:
         w = self.wanted
-        if w.yes_no or w.explanation:
+        if w.yes_no or w.explanation or w.place:
             return CLASHES
         if w.person:
             return FITS if table in w.person else CLASHES
@@ -178,7 +210,7 @@ class Asker:
 
     def _fit_column(self, column: Column, table: str) -> float:
         w = self.wanted
-        if w.yes_no or w.explanation:
+        if w.yes_no or w.explanation or w.place:
             return CLASHES
         if w.date:
             if "year" in column.says:
@@ -227,7 +259,12 @@ class Asker:
     def _kinds(self, part: Part) -> Iterator[Reading]:
         """ "Which oscars did it win": what tells the rows of a detail table apart, the first text of its key."""
         table = self.domain.table(part.set.table)
-        if table.is_entity or table.roles or table.name not in self.wanted.tables or not any(isinstance(c, To) for c in part.set.conditions):
+        if (
+            table.is_entity
+            or table.roles
+            or table.name not in self.wanted.tables
+            or not any(isinstance(c, To) for c in part.set.conditions)
+        ):
             return
         column = next((table.column(k) for k in table.key if table.column(k).type == "TEXT"), None)
         if column is not None:
@@ -245,23 +282,36 @@ class Asker:
             column = table.column(a.meant.column)
             if column.name == table.label and part.set.is_entity:
                 continue
-            if any(isinstance(c, Where) and c.column == column.name and c.op in ("=", "in") for c in part.set.conditions):
+            if any(
+                isinstance(c, Where) and c.column == column.name and c.op in ("=", "in") for c in part.set.conditions
+            ):
                 continue  # the question itself gives it
             cost = part.cost + 0.02 * _distance(a.mask, part.solid)
             # "who did she play" is a question for the column itself
             fit = 0.0 if a.meant.kind == "ask" and a.phrase.startswith("who") else self._fit_column(column, table.name)
             if a.meant.kind == "column" and table.roles == () and not table.is_entity:
                 linked = column.links.table if column.links else ""
-                fit += self._fit_rows(linked) if linked and column.links and column.links.column == self.domain.table(linked).label else 0.0
+                fit += (
+                    self._fit_rows(linked)
+                    if linked and column.links and column.links.column == self.domain.table(linked).label
+                    else 0.0
+                )
             only_year = column.type == "DATE" and self.wanted.year
             yield self._reading(Names(part.set, column.name, only_year), part.mask | a.mask, cost, fit)
             for name in ("sum", "average"):
                 for op in self.question.of("op", name):
                     if column.numeric and not part.set.is_entity:
                         function = {"sum": "sum", "average": "avg"}[name]
-                        yield self._reading(Aggregate(function, part.set, column.name), part.mask | a.mask | op.mask, cost, FITS)
+                        yield self._reading(
+                            Aggregate(function, part.set, column.name), part.mask | a.mask | op.mask, cost, FITS
+                        )
         year = _year_column(table)
-        if self.wanted.date and not table.is_entity and year is not None and any(isinstance(c, To) for c in part.set.conditions):
+        if (
+            self.wanted.date
+            and not table.is_entity
+            and year is not None
+            and any(isinstance(c, To) for c in part.set.conditions)
+        ):
             yield self._reading(Names(part.set, year.name), part.mask, part.cost, FITS)
 
     def _age_now(self, part: Part) -> Iterator[Reading]:
@@ -285,8 +335,14 @@ class Asker:
 
     def _named_near(self, part: Part, op: Atom) -> bool:
         """Whether what is counted stands right behind "how many"."""
-        nouns = [a for a in self.question.atoms if a.meant.table == part.set.table and a.meant.kind in ("table", "value", "column")]
-        nouns += [a for a in self.question.of("role") if a.meant.name == "noun" and part.set.table in self._role_ends(a)]
+        nouns = [
+            a
+            for a in self.question.atoms
+            if a.meant.table == part.set.table and a.meant.kind in ("table", "value", "column")
+        ]
+        nouns += [
+            a for a in self.question.of("role") if a.meant.name == "noun" and part.set.table in self._role_ends(a)
+        ]
         return any(op.last < a.first <= op.last + 3 for a in nouns)
 
     def _role_ends(self, a: Atom) -> set[str]:
@@ -303,7 +359,7 @@ class Asker:
                 by_table.setdefault(p.set.table, []).append(p)
         for parts in by_table.values():
             chosen: list[Part] = []
-            for p in sorted(parts, key=lambda p: (-self.question.weight(p.mask) + p.cost)):
+            for p in sorted(parts, key=lambda p: -self.question.weight(p.mask) + p.cost):
                 if not any(p.solid & c.solid for c in chosen) and p.cost < 0.8:
                     chosen.append(p)
             chosen.sort(key=lambda p: p.solid & -p.solid)
@@ -333,11 +389,15 @@ class Asker:
                     yield self._reading(meaning, mask | words | 1, total_cost, FITS)
                 elif not self.wanted.yes_no:
                     fit = FITS if ors or self.wanted.person or self.wanted.tables else 0.2
-                    yield self._reading(Which(sets, names, column.name, descending), mask | words | ors, total_cost, fit)
+                    yield self._reading(
+                        Which(sets, names, column.name, descending), mask | words | ors, total_cost, fit
+                    )
             yield from self._by_count(options, names, mask, solid, total_cost)
             yield from self._aggregates(options, mask, solid, total_cost)
 
-    def _by_count(self, options: list[Part], names: tuple[str, ...], mask: int, solid: int, cost: float) -> Iterator[Reading]:
+    def _by_count(
+        self, options: list[Part], names: tuple[str, ...], mask: int, solid: int, cost: float
+    ) -> Iterator[Reading]:
         """Who has directed more films; which film won more oscars."""
         for name, descending in (("higher", True), ("highest", True), ("lower", False), ("lowest", False)):
             for op in self.question.of("op", name):
@@ -352,7 +412,12 @@ class Asker:
                     if self.wanted.yes_no and len(options) == 2:
                         yield self._reading(Compare(Count(sets[0]), Count(sets[1]), descending), words | 1, extra, FITS)
                     elif not self.wanted.yes_no:
-                        yield self._reading(Which(sets, names, "", descending), words, extra, FITS if self.wanted.person or self.wanted.tables else 0.2)
+                        yield self._reading(
+                            Which(sets, names, "", descending),
+                            words,
+                            extra,
+                            FITS if self.wanted.person or self.wanted.tables else 0.2,
+                        )
 
     def _counted(self, options: list[Part]) -> Iterator[list[Part]]:
         """For each option the set grown from it, all in the same way."""
@@ -375,7 +440,9 @@ class Asker:
                 for a in self.question.of("column") + self.question.of("ask"):
                     column = table.by_name.get(a.meant.column) if a.meant.table == table.name else None
                     if column is not None and column.numeric and not (a.mask | op.mask) & solid:
-                        yield self._reading(Aggregate(function, merged, column.name), mask | op.mask | a.mask, cost, FITS)
+                        yield self._reading(
+                            Aggregate(function, merged, column.name), mask | op.mask | a.mask, cost, FITS
+                        )
 
     # -- calculations ------------------------------------------------------------------------------------------
 
@@ -391,8 +458,11 @@ class Asker:
             table = self.domain.table(part.set.table)
             if not table.is_entity or part.set.top is not None and not part.set.is_entity and part.cost > 1:
                 continue
-            nouns = [a for a in self.question.of("column") + self.question.of("ask") + self._verbs_of_columns(table.name)
-                     if a.meant.table == table.name and table.column(a.meant.column).numeric and not a.mask & part.solid]
+            nouns = [
+                a
+                for a in self.question.of("column") + self.question.of("ask") + self._verbs_of_columns(table.name)
+                if a.meant.table == table.name and table.column(a.meant.column).numeric and not a.mask & part.solid
+            ]
             for a, b in itertools.permutations(nouns, 2):
                 if a.meant.column == b.meant.column or a.mask & b.mask or a.first > b.first:
                     continue
@@ -416,7 +486,12 @@ class Asker:
             return
         first, second = Names(part.set, a.meant.column), Names(part.set, b.meant.column)
         words = part.mask | a.mask | b.mask
-        for name, function in (("ratio", "ratio"), ("percent", "percent"), ("difference", "difference"), ("difference_lower", "difference")):
+        for name, function in (
+            ("ratio", "ratio"),
+            ("percent", "percent"),
+            ("difference", "difference"),
+            ("difference_lower", "difference"),
+        ):
             for op in self.question.of("op", name):
                 extra = 0.0 if not op.mask & part.solid else 1.0
                 if function != "difference":
@@ -426,7 +501,11 @@ class Asker:
                     continue
                 # "short of its budget", "more than its budget": the one compared with stands behind "of" or "than"
                 lower = name == "difference_lower"
-                one, other = (second, first) if self._behind(a, ("of", "than")) and not self._behind(b, ("of", "than")) else (first, second)
+                one, other = (
+                    (second, first)
+                    if self._behind(a, ("of", "than")) and not self._behind(b, ("of", "than"))
+                    else (first, second)
+                )
                 sign = 1 if lower or self.question.of("op", "higher") else 0
                 meaning = Calculate(function, other, one, sign) if lower else Calculate(function, one, other, sign)
                 near = sum(o.mask for o in self.question.of("op", "difference")[:1]) if lower else 0
@@ -445,7 +524,11 @@ class Asker:
             for op in self.question.of("op", "difference"):
                 for a in self.question.of("column") + self.question.of("ask") + self._verbs_of_columns(table.name):
                     column = table.by_name.get(a.meant.column) if a.meant.table == table.name else None
-                    if column is None or a.mask & (first.solid | second.solid) or not (column.numeric or column.type == "DATE"):
+                    if (
+                        column is None
+                        or a.mask & (first.solid | second.solid)
+                        or not (column.numeric or column.type == "DATE")
+                    ):
                         continue
                     function = "distance"
                     if column.type == "DATE":
@@ -463,15 +546,31 @@ class Asker:
         for (person, birth), event in itertools.product(births[:6], self.parts[:24]):
             table = self.domain.table(event.set.table)
             dates = [c for c in table.columns if c.type == "DATE"]
-            if not table.is_entity or table.name == person.set.table or not dates or person.solid & event.solid or (person.solid | event.solid) & ages[0].mask:
+            if (
+                not table.is_entity
+                or table.name == person.set.table
+                or not dates
+                or person.solid & event.solid
+                or (person.solid | event.solid) & ages[0].mask
+            ):
                 continue
             meaning = Calculate("years", Names(person.set, birth.name), Names(event.set, dates[0].name))
-            near = sum(a.mask for a in (self.question.of("column") + self.question.of("ask") + self.question.of("most")) if a.meant.table == table.name and a.meant.column == dates[0].name and not a.mask & ages[0].mask)
-            yield self._reading(meaning, person.mask | event.mask | ages[0].mask | near, person.cost + event.cost, FITS + 0.2)
+            near = sum(
+                a.mask
+                for a in (self.question.of("column") + self.question.of("ask") + self.question.of("most"))
+                if a.meant.table == table.name and a.meant.column == dates[0].name and not a.mask & ages[0].mask
+            )
+            yield self._reading(
+                meaning, person.mask | event.mask | ages[0].mask | near, person.cost + event.cost, FITS + 0.2
+            )
 
     def _birth(self, part: Part) -> Column | None:
         table = self.domain.table(part.set.table)
-        return next((c for c in table.columns if c.type == "DATE" and "birthday" in c.says), None) if table.is_entity else None
+        return (
+            next((c for c in table.columns if c.type == "DATE" and "birthday" in c.says), None)
+            if table.is_entity
+            else None
+        )
 
 
 def _tables(meaning: Meaning | Given) -> frozenset[str]:
@@ -506,7 +605,9 @@ def _columns(meaning: Meaning | Given) -> frozenset[tuple[str, str]]:
     """The columns whose values are asked for or compared."""
     match meaning:
         case Names(set=s, column=c) | Aggregate(set=s, column=c):
-            return frozenset({(s.table, c)} if c else ()) | ({(s.top.via or s.table, s.top.column)} if s.top else frozenset())
+            return frozenset({(s.table, c)} if c else ()) | (
+                {(s.top.via or s.table, s.top.column)} if s.top else frozenset()
+            )
         case Which(options=options, column=c):
             return frozenset({(options[0].table, c)} if c else ())
         case Compare(first=a, second=b) | Calculate(first=a, second=b):
@@ -531,4 +632,22 @@ def _all_ignored(atom: Atom, weights: list[float]) -> bool:
 def _how_is_measured(words: list[str]) -> bool:
     """how many, how old, how much ...: a quantity, not an explanation."""
     after = [b for a, b in itertools.pairwise(words) if a == "how"]
-    return all(b in ("many", "much", "long", "old", "often", "tall", "far", "big", "large", "expensive", "well", "highly", "high") for b in after)
+    return all(
+        b
+        in (
+            "many",
+            "much",
+            "long",
+            "old",
+            "often",
+            "tall",
+            "far",
+            "big",
+            "large",
+            "expensive",
+            "well",
+            "highly",
+            "high",
+        )
+        for b in after
+    )

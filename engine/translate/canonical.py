@@ -26,7 +26,7 @@ from .meaning import Entity, sql
 from .utter import Utterer
 
 KEPT = 8  # readings that become programs
-CLEAR = 1.2  # a lexical margin beyond which the encoder is not asked
+DOUBT = 0.4  # a lead in the lexical score that leaves a doubt: only then the encoder is asked
 MAX_WORDS = 60
 UNLIKE = 2.5  # what a name costs that is nothing like the words
 PARTIAL = 0.6  # what a name costs next to a word that nothing explains: "bolshoi babylon"
@@ -74,14 +74,20 @@ class Canonical:
         atoms = _longest(self.lexicon.find(words))
         named = self._named(question, words, atoms)
         moments = list(_moments(words, atoms, now, self.lexicon.generic["numbers"]))
-        numbers = [(i, float(w.text.replace(",", ""))) for i, w in enumerate(words) if w.text.replace(",", "").replace(".", "", 1).isdigit()]
+        numbers = [
+            (i, float(w.text.replace(",", "")))
+            for i, w in enumerate(words)
+            if w.text.replace(",", "").replace(".", "", 1).isdigit()
+        ]
         weights = [self._weight(w, i, atoms, named) for i, w in enumerate(words)]
         return Question(question, words, atoms, named, moments, numbers, weights)
 
     def _weight(self, word: Token, i: int, atoms: list[Atom], named: list[Named]) -> float:
         """How much it matters that a word is explained. Small words count where they make a phrase ("up for")."""
         if word.stem in self.lexicon.ignored or not word.text[0].isalnum():
-            phrased = any(a.mask >> i & 1 and a.mask.bit_count() > 1 and a.meant.kind in ("value", "most") for a in atoms)
+            phrased = any(
+                a.mask >> i & 1 and a.mask.bit_count() > 1 and a.meant.kind in ("value", "most") for a in atoms
+            )
             return 0.3 if phrased and word.text[0].isalnum() else 0.0
         if any(n.mask >> i & 1 and n.cost < 0.5 for n in named):
             return 0.8
@@ -92,12 +98,22 @@ class Canonical:
         for mention in self.linker.find(question):
             mask = sum(1 << i for i, w in enumerate(words) if w.start < mention.end and w.end > mention.start)
             if mask:
-                plural = [a.meant.table for a in atoms if _is_plural(a) and mask.bit_length() <= a.first <= mask.bit_length() + 2]
-                out += [self._with_series(n, mention.text) if {"", n.table} & set(plural) else n for n in _by_table(mention, mask)]
+                plural = [
+                    a.meant.table
+                    for a in atoms
+                    if _is_plural(a) and mask.bit_length() <= a.first <= mask.bit_length() + 2
+                ]
+                out += [
+                    self._with_series(n, mention.text) if {"", n.table} & set(plural) else n
+                    for n in _by_table(mention, mask)
+                ]
         out = [replace(n, cost=n.cost + PARTIAL) if self._goes_on(n, words, atoms, out) else n for n in out]
         sure = [n for n in out if n.cost < 0.3]
         # "pan" inside "pan's labyrinth" is hardly meant
-        out = [replace(n, cost=n.cost + INSIDE) if any(n.mask != s.mask and n.mask & s.mask == n.mask for s in sure) else n for n in out]
+        out = [
+            replace(n, cost=n.cost + INSIDE) if any(n.mask != s.mask and n.mask & s.mask == n.mask for s in sure) else n
+            for n in out
+        ]
         out.sort(key=lambda n: n.cost - 0.3 * n.mask.bit_count())
         return out[:14]
 
@@ -105,7 +121,13 @@ class Canonical:
         """`named` with everything whose name begins with `name`: the films of a series."""
         start = fold(name).removeprefix("the ")
         longer = [text for text in self.linker.complete(name, 30) if fold(text).removeprefix("the ").startswith(start)]
-        found = [c for text in longer if len(longer) > 1 for c in self.linker.lookup(text, named.table)[:1] if c.how == "exact"]
+        found = [
+            c
+            for text in longer
+            if len(longer) > 1
+            for c in self.linker.lookup(text, named.table)[:1]
+            if c.how == "exact"
+        ]
         return replace(named, series=tuple(Entity(c.key, c.text) for c in {c.key: c for c in found}.values()))
 
     def _goes_on(self, name: Named, words: list[Token], atoms: list[Atom], others: list[Named]) -> bool:
@@ -124,14 +146,15 @@ class Canonical:
             explained |= a.mask
         for n in asked.named:
             explained |= n.mask if n.cost < 0.9 else 0
+        for m in asked.moments:
+            explained |= m.mask
         return tuple(w.text for i, w in enumerate(asked.words) if asked.weights[i] > 0 and not explained >> i & 1)
 
     # -- ranking ---------------------------------------------------------------------------------------------
 
     def _rank(self, asked: Question, readings: list[Reading]) -> list[tuple[float, Reading, float | None]]:
         top = readings[:KEPT]
-        clear = len(top) > 1 and top[0].score - top[1].score > CLEAR or len(top) == 1
-        if self.encoder is None or clear or not top:
+        if self.encoder is None or len(top) < 2 or top[0].score - top[1].score > DOUBT:
             return [(r.score, r, None) for r in top]
         masked = self._masked(asked, top[0])
         cosines = self.encoder.similarities(masked, [self._masked_utterer.utter(r.meaning) for r in top])
@@ -160,7 +183,9 @@ class Canonical:
         for i, (score, reading, cosine) in enumerate(ranked):
             share = math.exp(SHARPNESS * min(score - top, 0.0)) / total
             margin = score - ranked[i + 1][0] if i + 1 < len(ranked) else score
-            left = tuple(w.text for k, w in enumerate(asked.words) if asked.weights[k] > 0 and not reading.mask >> k & 1)
+            left = tuple(
+                w.text for k, w in enumerate(asked.words) if asked.weights[k] > 0 and not reading.mask >> k & 1
+            )
             out.append(
                 Translation(
                     program=sql(reading.meaning, self.domain),
@@ -196,8 +221,16 @@ def _distinct(readings: list[Reading], domain: Domain) -> list[Reading]:
 
 def _longest(atoms: list[Atom]) -> list[Atom]:
     """Drop what stands inside a longer phrase: "best" in "best actor", "director" in "director of photography"."""
-    spans = {a.mask for a in atoms if a.meant.kind in ("value", "most", "column", "role", "op") and a.mask.bit_count() == a.last - a.first + 1}
-    return [a for a in atoms if a.meant.kind in ("table", "wh", "ask") or not any(a.mask != s and a.mask & s == a.mask for s in spans)]
+    spans = {
+        a.mask
+        for a in atoms
+        if a.meant.kind in ("value", "most", "column", "role", "op") and a.mask.bit_count() == a.last - a.first + 1
+    }
+    return [
+        a
+        for a in atoms
+        if a.meant.kind in ("table", "wh", "ask") or not any(a.mask != s and a.mask & s == a.mask for s in spans)
+    ]
 
 
 def _is_plural(atom: Atom) -> bool:
@@ -216,11 +249,17 @@ def _by_table(mention: Mention, mask: int) -> Iterable[Named]:
 
 def _moments(words: list[Token], atoms: list[Atom], now: dt.datetime, numbers: dict[str, int]) -> Iterable[Moment]:
     """Years and decades with the word before them that makes them a range."""
-    years = [(i, int(w.text)) for i, w in enumerate(words) if w.text.isdigit() and len(w.text) == 4 and 1850 <= int(w.text) <= 2100]
+    years = [
+        (i, int(w.text))
+        for i, w in enumerate(words)
+        if w.text.isdigit() and len(w.text) == 4 and 1850 <= int(w.text) <= 2100
+    ]
     inclusive = [a for a in atoms if a.meant.kind == "op" and a.meant.name == "inclusive"]
     for k, (i, year) in enumerate(years):
         bit = 1 << i
-        if not any(a.meant.kind == "op" and a.meant.name in ("after", "before", "between") and a.last == i - 1 for a in atoms):
+        if not any(
+            a.meant.kind == "op" and a.meant.name in ("after", "before", "between") and a.last == i - 1 for a in atoms
+        ):
             yield Moment(bit, "=", (year,))
         for a in atoms:
             if a.meant.kind != "op" or a.last != i - 1:

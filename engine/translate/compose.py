@@ -148,7 +148,9 @@ class Composer:
         best = sorted(fresh.values(), key=self.promise, reverse=True)[:BEAM]
         self.pool.update((p.set, p) for p in best)
         tables = self.domain.by_name
-        self._rows.update((p.set, p) for p in best if not tables[p.set.table].is_entity and not tables[p.set.table].roles)
+        self._rows.update(
+            (p.set, p) for p in best if not tables[p.set.table].is_entity and not tables[p.set.table].roles
+        )
         return best
 
     # -- where sets begin ----------------------------------------------------------------------------------------
@@ -180,7 +182,9 @@ class Composer:
             if table.is_entity and column is not None:
                 for m in self.question.moments:
                     if not m.mask & a.mask:
-                        yield Part(Set(table.name, (Where(column.name, m.op, m.values),)), a.mask | m.mask, m.mask, 2 * JOIN)
+                        yield Part(
+                            Set(table.name, (Where(column.name, m.op, m.values),)), a.mask | m.mask, m.mask, 2 * JOIN
+                        )
 
     def _bare_rows(self) -> Iterator[Part]:
         """Rows of detail tables named by their values ("best picture"), or just by their own name ("oscars")."""
@@ -210,7 +214,9 @@ class Composer:
         solid = atom.mask if table.column(column).type != "BOOLEAN" else 0
         # a phrase of several words ("best picture", "visual effects") speaks for its table by itself
         clear = solid and solid.bit_count() > 1
-        return part.also(_is_value(atom), mask=atom.mask, solid=solid, cost=-min(part.cost, UNSAID_ROWS) if clear else 0.0)
+        return part.also(
+            _is_value(atom), mask=atom.mask, solid=solid, cost=-min(part.cost, UNSAID_ROWS) if clear else 0.0
+        )
 
     def _assumed(self, part: Part, table: Table) -> Part:
         """What holds when the question says nothing of it, and no trace of columns where anything goes."""
@@ -232,9 +238,8 @@ class Composer:
                 yield from self._tops(part, table)
                 yield from self._free_texts(part)
         else:
-            if table.roles:
-                yield from self._other_end(part, table)
-            else:
+            yield from self._other_end(part, table)
+            if not table.roles:
                 yield from self._out_of_rows(part, table)
         if not part.set.is_entity:
             yield from self._moments(part, table)
@@ -261,14 +266,19 @@ class Composer:
                         if a.meant.table == detail.name and not a.mask & part.mask:
                             narrower = Set(far, (Through(rows.also(_is_value(a))),))
                             # "actress" says both the role and the value
-                            yield replace(new, set=narrower, mask=new.mask | a.mask, cost=part.cost + min(cost, 0.2) + JOIN)
+                            yield replace(
+                                new, set=narrower, mask=new.mask | a.mask, cost=part.cost + min(cost, 0.2) + JOIN
+                            )
 
     def _credits(self, part: Part, table: Table) -> Iterator[Part]:
         """Rows of a role table themselves, where one of its columns is asked for: the character somebody plays."""
         for detail in self.domain.tables:
             if not detail.roles or not _links_to(detail, table.name):
                 continue
-            if any(a.meant.table == detail.name and a.meant.column for a in self.question.of("column") + self.question.of("ask")):
+            if any(
+                a.meant.table == detail.name and a.meant.column
+                for a in self.question.of("column") + self.question.of("ask")
+            ):
                 for roles, mask, cost in self._role_atoms(detail, part):
                     rows = Set(detail.name, (*_fixed(roles), To(part.set)))
                     yield Part(rows, part.mask | mask, part.solid, part.cost + JOIN + min(cost, 0.3))
@@ -287,14 +297,18 @@ class Composer:
             yield roles, mask | self._by(atoms[0]), cost
         # "the debut of whoever directed it": what was said once may serve again
         first = detail.roles[0]
-        again = first.to == part.set.table and any(a.meant.table == detail.name and a.mask & part.mask == a.mask for a in self.question.of("role"))
+        again = first.to == part.set.table and any(
+            a.meant.table == detail.name and a.mask & part.mask == a.mask for a in self.question.of("role")
+        )
         cost = UNSAID_ROLE / 2 if again else UNSAID_ROLE
         yield [first], 0, cost + self._unlikely(detail, first, part)
 
     def _by(self, verb: Atom) -> int:
         """The "by" of "directed by"."""
         after = verb.last + 1
-        passive = verb.meant.name == "verb" and after < len(self.question.words) and self.question.words[after].text == "by"
+        passive = (
+            verb.meant.name == "verb" and after < len(self.question.words) and self.question.words[after].text == "by"
+        )
         return 1 << after if passive else 0
 
     def _is_passive(self, back: Atom) -> bool:
@@ -306,7 +320,9 @@ class Composer:
         if self.counts is None or not part.set.is_entity or role.to != part.set.table:
             return 0.0
         key = part.set.entities[0].key
-        told = {d.name: self.counts(d, d.roles[0], key) for d in self.domain.tables if d.roles and d.roles[0].to == role.to}
+        told = {
+            d.name: self.counts(d, d.roles[0], key) for d in self.domain.tables if d.roles and d.roles[0].to == role.to
+        }
         return UNLIKELY if told[detail.name] < max(told.values()) else 0.0
 
     def _into_rows(self, part: Part, table: Table) -> Iterator[Part]:
@@ -329,8 +345,18 @@ class Composer:
         """The same credit bound at its other end too: that actor in that film."""
         bound = {c.set.table for c in part.set.conditions if isinstance(c, To)}
         for other in list(self.pool.values()):
-            if other.set.is_entity and other.set.table not in bound and not other.solid & part.solid and _links_to(table, other.set.table):
-                yield Part(part.set.also(To(other.set)), part.mask | other.mask, part.solid | other.solid, part.cost + other.cost)
+            if (
+                other.set.is_entity
+                and other.set.table not in bound
+                and not other.solid & part.solid
+                and _links_to(table, other.set.table)
+            ):
+                yield Part(
+                    part.set.also(To(other.set)),
+                    part.mask | other.mask,
+                    part.solid | other.solid,
+                    part.cost + other.cost,
+                )
 
     def _out_of_rows(self, part: Part, table: Table) -> Iterator[Part]:
         """The film that won; the person who was nominated."""
@@ -339,7 +365,12 @@ class Composer:
             if target in bound:
                 continue
             asked = [a for a in self.question.of("table") + self.question.of("wh") if a.meant.table == target]
-            new = Part(Set(target, (Through(part.set),)), part.mask, part.solid, part.cost + JOIN + (0 if asked else UNSAID_ROWS / 2))
+            new = Part(
+                Set(target, (Through(part.set),)),
+                part.mask,
+                part.solid,
+                part.cost + JOIN + (0 if asked else UNSAID_ROWS / 2),
+            )
             yield new
 
     def _own_values(self, part: Part, table: Table) -> Iterator[Part]:
@@ -354,8 +385,13 @@ class Composer:
         for m in self.question.moments:
             if not m.mask & part.solid:
                 # "released in 2014", "came out in": the date's own words belong to the condition
-                near = [a for a in self.question.of("column") + self.question.of("most") + self.question.of("ask")
-                        if a.meant.table == table.name and a.meant.column in (column.name, column.year_of) and _distance(a.mask, m.mask) <= 3]
+                near = [
+                    a
+                    for a in self.question.of("column") + self.question.of("most") + self.question.of("ask")
+                    if a.meant.table == table.name
+                    and a.meant.column in (column.name, column.year_of)
+                    and _distance(a.mask, m.mask) <= 3
+                ]
                 mask = m.mask | (near[0].mask if near else 0)
                 yield part.also(Where(column.name, m.op, m.values), mask=mask, solid=m.mask)
 
@@ -366,7 +402,12 @@ class Composer:
             if not mask & part.mask:
                 n, skip, extra = self._how_many(mask, part)
                 top = Top(column.name, descending, n, skip)
-                yield Part(replace(part.set, top=top), part.mask | mask | extra, part.solid, part.cost + 0.02 * _distance(mask, part.mask))
+                yield Part(
+                    replace(part.set, top=top),
+                    part.mask | mask | extra,
+                    part.solid,
+                    part.cost + 0.02 * _distance(mask, part.mask),
+                )
         for c in part.set.conditions:
             if isinstance(c, Through) and self.domain.table(c.rows.table).roles:
                 for column, descending, mask in self.superlatives(self.domain.table(c.rows.table), generic=False):
@@ -388,7 +429,12 @@ class Composer:
             for op in self.question.of("op", name):
                 for a in self.question.of("column") + self.question.of("ask"):
                     column = table.by_name.get(a.meant.column) if a.meant.table == table.name else None
-                    if column is not None and (column.numeric or column.type == "DATE") and _distance(op.mask, a.mask) <= 3 and not op.mask & a.mask:
+                    if (
+                        column is not None
+                        and (column.numeric or column.type == "DATE")
+                        and _distance(op.mask, a.mask) <= 3
+                        and not op.mask & a.mask
+                    ):
                         yield column, descending, op.mask | a.mask
 
     def _nth(self, table: Table) -> Iterator[tuple[Column, bool, int]]:
@@ -396,7 +442,11 @@ class Composer:
         dated = next((c for c in table.columns if c.type == "DATE" and "first" in c.least), None)
         for a in self.question.of("table") if dated is not None and table.is_entity else ():
             i = a.first - 1
-            if a.meant.table == table.name and i >= 0 and self.lexicon.generic["ordinals"].get(self.question.words[i].text, 0) > 1:
+            if (
+                a.meant.table == table.name
+                and i >= 0
+                and self.lexicon.generic["ordinals"].get(self.question.words[i].text, 0) > 1
+            ):
                 assert dated is not None
                 yield dated, False, a.mask
 
@@ -436,7 +486,12 @@ class Composer:
                     rows = c.rows.also(Where(column.name, "=", (text,)))
                     conditions = (*part.set.conditions[:i], Through(rows), *part.set.conditions[i + 1 :])
                     top = Top(column.name, False, via=detail.name, shortest=True)
-                    yield Part(replace(part.set, conditions=conditions, top=top), part.mask | mask, part.solid | mask, part.cost + FREE_TEXT)
+                    yield Part(
+                        replace(part.set, conditions=conditions, top=top),
+                        part.mask | mask,
+                        part.solid | mask,
+                        part.cost + FREE_TEXT,
+                    )
 
     def _leftover(self, mask: int) -> Iterator[tuple[int, int]]:
         """Runs of up to four words that carry weight and are not explained."""
@@ -462,7 +517,11 @@ class Composer:
     def _part_verbs(self, detail: Table) -> list[Atom]:
         """The verbs that also ask for a column of the detail table: "play" in "who ... play"."""
         asked = {t.stem for c in detail.columns for ask in c.asks for t in tokens(ask.rpartition("...")[2])}
-        return [a for a in self.question.of("role", "verb") if a.meant.table == detail.name and {t.stem for t in tokens(a.phrase)} <= asked]
+        return [
+            a
+            for a in self.question.of("role", "verb")
+            if a.meant.table == detail.name and {t.stem for t in tokens(a.phrase)} <= asked
+        ]
 
     def _introduced(self, first: int, last: int, detail: Table) -> bool:
         """Whether words stand where a part is named: "as X", "plays X", "was the X", "the role of X"."""
@@ -478,9 +537,13 @@ class Composer:
     def _is_grammar(self, i: int) -> bool:
         """Whether a word belongs to a role, a table, an operation or a sure name, or is a number: no text."""
         bit = 1 << i
-        if self.question.words[i].text[0].isdigit() or any(n.mask & bit and n.cost < 0.3 and n.mask.bit_count() > 1 for n in self.question.named):
+        if self.question.words[i].text[0].isdigit() or any(
+            n.mask & bit and n.cost < 0.3 and n.mask.bit_count() > 1 for n in self.question.named
+        ):
             return True
-        return any(a.mask >> i & 1 for kind in ("role", "table", "wh", "op", "column", "ask") for a in self.question.of(kind))
+        return any(
+            a.mask >> i & 1 for kind in ("role", "table", "wh", "op", "column", "ask") for a in self.question.of(kind)
+        )
 
     def _merge(self, frontier: list[Part]) -> Iterator[Part]:
         """Both at once: the films of two people, the film of that name by that director."""
@@ -498,13 +561,19 @@ class Composer:
                 first, second = (b, a) if b.set.is_entity else (a, b)
                 if not b.set.is_entity and hash(a.set) > hash(b.set) and id(b) in fresh:
                     continue  # the other order of the same pair
-                conditions = first.set.conditions + tuple(c for c in second.set.conditions if c not in first.set.conditions)
+                conditions = first.set.conditions + tuple(
+                    c for c in second.set.conditions if c not in first.set.conditions
+                )
                 if len(conditions) > 4 or sum(isinstance(c, Is) for c in conditions) > 1:
                     continue
                 if a.mask & b.mask and not _alike(a.set, b.set):
                     continue
                 cost = a.cost + b.cost
-                if first.set.is_entity and 0 < _distance(first.solid, second.solid) + 1 <= 2 and second.cost >= UNSAID_ROLE:
+                if (
+                    first.set.is_entity
+                    and 0 < _distance(first.solid, second.solid) + 1 <= 2
+                    and second.cost >= UNSAID_ROLE
+                ):
                     cost -= BESIDE
                 yield Part(Set(a.set.table, conditions), a.mask | b.mask, a.solid | b.solid, cost)
 
@@ -514,14 +583,26 @@ class Composer:
         for other in frontier:
             table = self.domain.table(other.set.table)
             column = _year_column(table)
-            if table.is_entity or table.roles or column is None or not any(isinstance(c, To) for c in other.set.conditions):
+            if (
+                table.is_entity
+                or table.roles
+                or column is None
+                or not any(isinstance(c, To) for c in other.set.conditions)
+            ):
                 continue
             first = (other.solid & -other.solid).bit_length() - 1
             years = [i for i in range(max(0, first - 3), first) if self.question.words[i].stem == "year"]
             for part in rows if years else ():
-                if part.set.table == table.name and part.set != other.set and not part.mask & other.mask and not _has_where(part.set, column.name):
+                if (
+                    part.set.table == table.name
+                    and part.set != other.set
+                    and not part.mask & other.mask
+                    and not _has_where(part.set, column.name)
+                ):
                     mask = other.mask | 1 << years[0]
-                    yield part.also(Same(column.name, other.set, column.name), mask=mask, solid=other.solid, cost=other.cost)
+                    yield part.also(
+                        Same(column.name, other.set, column.name), mask=mask, solid=other.solid, cost=other.cost
+                    )
 
 
 def _is_value(atom: Atom) -> Where:

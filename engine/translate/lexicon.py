@@ -116,15 +116,19 @@ class Lexicon:
         for i, s in enumerate(stems):
             for entry in self._by_stem.get(s, ()):
                 positions = _match(entry.parts, stems, i)
-                if positions:
+                if positions and not (entry.meant.kind == "table" and _is_verb(words[positions[-1]].text, entry.phrase)):
                     mask = sum(1 << p for p in positions)
-                    found.setdefault((mask, entry.meant), Atom(mask, positions[0], positions[-1], entry.phrase, entry.meant))
+                    found.setdefault(
+                        (mask, entry.meant), Atom(mask, positions[0], positions[-1], entry.phrase, entry.meant)
+                    )
         return list(found.values())
 
     @property
     def common(self) -> frozenset[str]:
         """Words that are part of the domain's or the language's own vocabulary: weak evidence of a name."""
-        schema = {w for entries in self._by_stem.values() for e in entries for w in re.findall(r"\w+", e.phrase.lower())}
+        schema = {
+            w for entries in self._by_stem.values() for e in entries for w in re.findall(r"\w+", e.phrase.lower())
+        }
         return frozenset(schema | set(re.findall(r"[\w']+", self.generic["ignored"])))
 
 
@@ -156,7 +160,10 @@ def _measures(domain: str) -> dict[str, Measure]:
     if not path.exists():
         return {}
     loaded = yaml.safe_load(path.read_text(encoding="utf-8"))
-    return {name: Measure(m["table"], m["function"], m["first"], m["second"], tuple(m["says"])) for name, m in loaded["measures"].items()}
+    return {
+        name: Measure(m["table"], m["function"], m["first"], m["second"], tuple(m["says"]))
+        for name, m in loaded["measures"].items()
+    }
 
 
 @lru_cache(maxsize=1)
@@ -179,8 +186,37 @@ def _match(parts: tuple[tuple[str, ...], ...], stems: list[str], i: int) -> list
     return positions
 
 
-_OPERATIONS = ("count", "list", "sum", "average", "highest", "lowest", "higher", "lower", "both", "difference", "difference_lower",
-               "ratio", "percent", "age", "or", "other", "after", "before", "above", "below", "between", "inclusive", "series", "polite")
+def _is_verb(word: str, noun: str) -> bool:
+    """Whether a word with the stem of a noun is a verb's form: "filmed" is no film."""
+    return any(word.endswith(end) and not noun.endswith(end) for end in ("ed", "ing"))
+
+
+_OPERATIONS = (
+    "count",
+    "list",
+    "sum",
+    "average",
+    "highest",
+    "lowest",
+    "higher",
+    "lower",
+    "both",
+    "difference",
+    "difference_lower",
+    "ratio",
+    "percent",
+    "age",
+    "or",
+    "other",
+    "after",
+    "before",
+    "above",
+    "below",
+    "between",
+    "inclusive",
+    "series",
+    "polite",
+)
 
 
 def _phrases(domain: Domain, generic: dict[str, Any]) -> Iterator[tuple[Meant, str]]:

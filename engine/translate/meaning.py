@@ -97,7 +97,9 @@ class Set:
     def __post_init__(self) -> None:
         # sets nest and are looked up by the thousand: what is asked of them most is worked out once
         entities = next((c.entities for c in self.conditions if isinstance(c, Is)), ())
-        named = bool(entities) and all(isinstance(c, Where) or (isinstance(c, Is) and not c.series) for c in self.conditions)
+        named = bool(entities) and all(
+            isinstance(c, Where) or (isinstance(c, Is) and not c.series) for c in self.conditions
+        )
         inner = [c.set if isinstance(c, To) else c.rows for c in self.conditions if isinstance(c, (To, Through))]
         put = object.__setattr__  # frozen
         put(self, "entities", entities)
@@ -220,7 +222,9 @@ def _aggregate(function: str, rows: Set, column: str, domain: Domain) -> str:
     key = _q(domain.table(rows.table).key[0])
     alias = q.add(rows)
     chosen = q.select(f"{_q(alias)}.{key}")
-    return f"SELECT {function}({rows.table}.{_q(column)}) FROM {_q(rows.table)} WHERE {_q(rows.table)}.{key} IN ({chosen})"
+    return (
+        f"SELECT {function}({rows.table}.{_q(column)}) FROM {_q(rows.table)} WHERE {_q(rows.table)}.{key} IN ({chosen})"
+    )
 
 
 def _scalar(value: Value, domain: Domain) -> str:
@@ -284,7 +288,10 @@ def _count(rows: Set, domain: Domain) -> str:
 def _which(which: Which, domain: Domain) -> str:
     direction = "DESC" if which.descending else "ASC"
     if not which.column:
-        parts = [f"SELECT {_literal(n)} AS name, ({_count(s, domain)}) AS n" for n, s in zip(which.names, which.options, strict=True)]
+        parts = [
+            f"SELECT {_literal(n)} AS name, ({_count(s, domain)}) AS n"
+            for n, s in zip(which.names, which.options, strict=True)
+        ]
         return f"{' UNION ALL '.join(parts)} ORDER BY n {direction}"
     table = domain.table(which.options[0].table)
     label, column = _q(table.label), _q(which.column)
@@ -350,7 +357,9 @@ class _Query:
         column = _link(detail_table, table, self.domain, used, by_label=by_label)
         links = column.links
         assert links is not None
-        joined = self.add(detail, f"{{alias}}.{_q(column.name)} = {_q(alias)}.{_q(links.column)}", None if anchor else column)
+        joined = self.add(
+            detail, f"{{alias}}.{_q(column.name)} = {_q(alias)}.{_q(links.column)}", None if anchor else column
+        )
         self._narrow(column, joined, detail_table, alias, table)
         if rows.top is not None and rows.top.via == detail.table:
             self.order(joined, rows.top)
@@ -410,7 +419,10 @@ def _self_keyed(detail: Set, table: Table) -> bool:
 
 def _self_bound(detail: Set, domain: Domain) -> bool:
     """Whether rows of a detail table can be had without the row they lead to."""
-    return any(isinstance(c, To) or (isinstance(c, Where) and _is_input(detail.table, c.column, domain)) for c in detail.conditions)
+    return any(
+        isinstance(c, To) or (isinstance(c, Where) and _is_input(detail.table, c.column, domain))
+        for c in detail.conditions
+    )
 
 
 def _is_input(table: str, column: str, domain: Domain) -> bool:

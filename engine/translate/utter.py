@@ -13,7 +13,25 @@ from dataclasses import dataclass
 from kg.domain import Column, Domain, Role, Table
 
 from .lexicon import Lexicon
-from .meaning import Aggregate, Calculate, Compare, Count, Exists, Given, Is, Meaning, Names, Same, Set, Through, To, Top, Value, Where, Which
+from .meaning import (
+    Aggregate,
+    Calculate,
+    Compare,
+    Count,
+    Exists,
+    Given,
+    Is,
+    Meaning,
+    Names,
+    Same,
+    Set,
+    Through,
+    To,
+    Top,
+    Value,
+    Where,
+    Which,
+)
 
 
 @dataclass(frozen=True)
@@ -105,7 +123,11 @@ class Utterer:
         if found is None:
             return ""
         if self.names:
-            return " and ".join(dict.fromkeys(e.text for e in found.entities)) if not found.series else f"{found.entities[0].text} ..."
+            return (
+                " and ".join(dict.fromkeys(e.text for e in found.entities))
+                if not found.series
+                else f"{found.entities[0].text} ..."
+            )
         noun = self._noun(self.domain.table(s.table))
         return self._say("series" if found.series else "entity", noun=noun)
 
@@ -120,7 +142,9 @@ class Utterer:
         extra = " ".join(self._extras(detail, role, rows))
         if table.name == role.to and head == self._noun(table):
             return noun, " ".join(p for p in [self._say("of", set=inner) if inner else "", extra] if p)
-        said = self._say("as", noun=noun, set=inner) if table.name == role.of else self._say("being", noun=noun, set=inner)
+        said = (
+            self._say("as", noun=noun, set=inner) if table.name == role.of else self._say("being", noun=noun, set=inner)
+        )
         return head, f"{said} {extra}".strip()
 
     def _extras(self, detail: Table, role: Role, rows: Set) -> Iterator[str]:
@@ -135,9 +159,13 @@ class Utterer:
         if said is not None:
             return "before", said
         if "year" in column.says or column.year_of:
-            return "after", f"{c.op} {' '.join(map(str, c.values))}" if self.names else self._say("year")
+            return "after", self._when(c) if self.names else self._say("year")
         value = " ".join(map(str, c.values)) if self.names else self._say("given")
         return "after", self._say("where", column=self._column(table.name, c.column), value=value)
+
+    def _when(self, c: Where) -> str:
+        words: dict[str, str] = self.lexicon.generic["when"]
+        return words[c.op].format(*c.values)
 
     def _top(self, s: Set, top: Top) -> str:
         if top.shortest:
