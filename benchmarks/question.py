@@ -18,12 +18,13 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from engine.evaluate import Question, read_questions
 from engine.session import Session
 from engine.settings import VARIABLES, Settings
-from engine.translate.encoder import EncoderMissing, SentenceEncoder
+from engine.translate import encoder
 
 QUESTIONS = (
     "who directed titanic?",
@@ -75,9 +76,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     with tempfile.TemporaryDirectory() as cache:
         settings = Settings(base=args.base, cache=Path(cache))
         cold_start(settings)
-        without = asked(questions, settings, None)
-        if encoder := loaded(Path(cache)):
-            using = asked(questions, settings, encoder)
+        without = asked(questions, replace(settings, encoder=False))
+        if encoder.installed():
+            using = asked(questions, settings)
             print(f"{'with : without, second time':34} {using / without:9.2f} : 1")
 
 
@@ -106,23 +107,10 @@ def once(command: list[str], env: dict[str, str]) -> float:
     return time.perf_counter() - start
 
 
-def loaded(cache: Path) -> SentenceEncoder | None:
-    """The encoder, with its model in memory; None where it is not installed."""
-    encoder = SentenceEncoder(cache / "embeddings.npz")
-    start = time.perf_counter()
-    try:
-        encoder.similarities("who?", ["who?"])
-    except EncoderMissing as e:
-        print(f"No numbers with the encoder: {e}")
-        return None
-    print(f"{'loading the encoder':34} {1000 * (time.perf_counter() - start):9.0f} ms")
-    return encoder
-
-
-def asked(questions: list[str], settings: Settings, encoder: SentenceEncoder | None) -> float:
+def asked(questions: list[str], settings: Settings) -> float:
     """Ask all questions twice; print and return the median seconds of the second time."""
-    name = "with encoder" if encoder else "without encoder"
-    with Session(settings, encoder=encoder) as session:
+    name = "with encoder" if settings.encoder else "without encoder"
+    with Session(settings) as session:
         start = time.perf_counter()
         session.translator(next(iter(session.domains)))
         print(f"{f'{name}, index of names':34} {1000 * (time.perf_counter() - start):9.0f} ms")

@@ -6,7 +6,7 @@ sure is not said. *Complete but empty* is evidence of a false premise; *not comp
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,6 +15,8 @@ from kg.errors import QueryError
 from kg.graph import Result
 
 from .answers import Reason
+from .settings import Settings
+from .translate.base import Translated, Translation
 from .translate.meaning import (
     Aggregate,
     Calculate,
@@ -33,14 +35,21 @@ from .translate.meaning import (
     Which,
 )
 
-
+TRIED = 5  # programs that are run before giving up
+WORTH = 0.4  # how likely, next to the first, a program must be to be run
+CERTAIN = 0.5  # share of a program with rows beyond which no other is run
+# How often a right program ends so: with rows, with nothing known, with a count of none, with nothing, with an error.
+LIKELIHOOD = {"accept": 1.0, "invalid": 0.5, "unknown": 0.4, "zero": 0.2, "empty": 0.2, "refused": 0.05}
+MANY_ROWS = 20  # more than anybody asks for in a sentence: half as likely
+MAX_GUESSED = 1.2  # cost of pieces nobody said beyond which an empty result proves nothing
+MIN_COVERED_NOTHING = 0.8  # share of the words that a program must explain before its empty result is believed
 # "when was it released" has one answer; a set of so many dates or numbers answers another question.
 FEW_VALUES = 3
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """accept, zero (a count of none), invalid, empty or unknown; for the last a reason, and a sentence that says it."""
+    """accept, zero (a count of none), invalid, empty, refused or unknown; a reason, and a sentence that says it."""
 
     kind: str
     reason: Reason = ""
@@ -49,6 +58,84 @@ class Verdict:
 
 ACCEPT, INVALID, EMPTY, ZERO = Verdict("accept"), Verdict("invalid"), Verdict("empty"), Verdict("zero")
 UNKNOWN_VALUE = Verdict("unknown", "incomplete", "the data do not have this value")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one translation: the verdict on its result, and the text of the answer it would give."""
+
+    translation: Translation
+    verdict: Verdict
+    result: Result | None = None
+    text: str = ""
+
+
+# -- several programs ------------------------------------------------------------------------------------------------
+
+
+def worth_trying(translation: Translation, outcomes: Sequence[Outcome]) -> bool:
+    """Whether another program could still change the answer."""
+    if not outcomes:
+        return True
+    first = outcomes[0]
+    settled = first.verdict.kind == "accept" and first.translation.share >= CERTAIN
+    return len(outcomes) < TRIED and not settled and translation.share >= WORTH * first.translation.share
+
+
+def agree(outcomes: Sequence[Outcome]) -> tuple[Outcome, float]:
+    """Return the outcome whose answer is most likely after all were run, and its confidence.
+
+    By Bayes: a right program seldom returns nothing, a wrong one often does (execution evidence, arXiv 2508.14056).
+    What was not run is given the likelihood of an average reading.
+    """
+    weight: dict[tuple[str, str], float] = {}
+    for o in outcomes:
+        likely = LIKELIHOOD[o.verdict.kind]
+        if o.result is not None and len(o.result.rows) > MANY_ROWS:
+            likely /= 2
+        answer = (o.verdict.kind, o.text)
+        weight[answer] = weight.get(answer, 0.0) + o.translation.share * likely
+    best = max(outcomes, key=lambda o: (weight[o.verdict.kind, o.text], o.translation.share))
+    rest = max(0.0, 1.0 - sum(o.translation.share for o in outcomes)) * LIKELIHOOD["unknown"]
+    return best, weight[best.verdict.kind, best.text] / (sum(weight.values()) + rest) * best.translation.quality
+
+
+def decide(best: Outcome, confidence: float, translated: Translated, settings: Settings) -> Verdict:
+    """Return the last word on a question: accept, zero or invalid are said, everything else is "i don't know"."""
+    t, verdict = best.translation, best.verdict
+    if verdict.reason == "missing_input" and translated.unknown:
+        return nothing_fits(translated)
+    if verdict.kind in ("unknown", "refused"):
+        return verdict
+    if t.covered < settings.min_covered or confidence < settings.min_confidence:
+        return (
+            nothing_fits(translated)
+            if t.unexplained
+            else Verdict("unknown", "low_confidence", "more than one reading fits")
+        )
+    if verdict.kind == "accept":
+        reasons = Verdict("unknown", "not_in_schema", "the data hold facts, not reasons")
+        return reasons if translated.explains else verdict
+    # nothing was found: the program must account for nearly all words, and add little to them
+    sure = confidence >= settings.min_invalid and t.guessed <= MAX_GUESSED and t.covered >= MIN_COVERED_NOTHING
+    return (
+        verdict
+        if sure and verdict.kind != "empty"
+        else Verdict("unknown", "low_confidence", "nothing was found, which may be a misreading")
+    )
+
+
+def nothing_fits(translated: Translated) -> Verdict:
+    """Why no program accounts for a question."""
+    if not translated.unknown:
+        return Verdict("unknown", "low_confidence", "no reading of the question accounts for enough of it")
+    words = ", ".join(f"'{w}'" for w in translated.unknown[:5])
+    if not any(t.confidence > 0.1 for t in translated.translations):
+        return Verdict("unknown", "entity_not_found", f"nothing is known by these words: {words}")
+    return Verdict("unknown", "not_in_schema", f"no column or name explains {words}")
+
+
+# -- one result ------------------------------------------------------------------------------------------------------
 
 
 def judge(meaning: Meaning | None, result: Result, unexplained: tuple[str, ...], domain: Domain) -> Verdict:

@@ -11,6 +11,7 @@ from kg.domain import Column, Domain
 from .translate.meaning import Aggregate, Calculate, Compare, Count, Exists, Meaning, Names, Value, Which
 
 MAX_CHARACTERS = 280  # about 75 tokens
+_UNITS = {"min": "minutes"}  # units that are said
 
 
 def phrase(meaning: Meaning | None, rows: Sequence[tuple[Any, ...]], domain: Domain) -> str:
@@ -56,17 +57,21 @@ def say(value: Any, column: Column | None) -> str:
     if column is not None:
         for known in column.values:
             # a code that nobody says ("es", "ACTOR IN A LEADING ROLE") is given as the first word for it
-            if known.value == value and known.says and (str(value).lower() not in known.says or str(value).isupper()):
+            if known.value == value and (str(value).lower() not in known.says or str(value).isupper()):
                 return known.says[0].capitalize()
     return str(value)
 
 
 def _number(value: float, unit: str, column: Column | None) -> str:
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
-        value = int(value) if unit != "of 10" else value
-    year = column is not None and (bool(column.year_of) or "year" in column.says)
-    text = f"{value}" if year else (f"{value:,}" if isinstance(value, int) else f"{round(value, 2):,}")
-    return f"${text}" if unit == "USD" and value >= 0 else (f"-${text[1:]}" if unit == "USD" else text)
+    if column is not None and (column.year_of or "year" in column.says):
+        return str(value)
+    if unit == "USD":
+        cents = 0 if abs(value) >= 100 or float(value).is_integer() else 2
+        return f"{'-' if value < 0 else ''}${abs(value):,.{cents}f}"
+    if isinstance(value, float) and value.is_integer() and unit != "of 10":
+        value = int(value)
+    text = f"{value:,}" if isinstance(value, int) else f"{round(value, 2):,}"
+    return f"{text} {_UNITS[unit]}" if unit in _UNITS else text
 
 
 def join(values: Sequence[str]) -> str:

@@ -132,12 +132,10 @@ def _read(c: exp.Expr, out: Facts) -> None:
     elif isinstance(c, exp.Between):
         _read_bound(c.this, c.args["low"], "low", out)
         _read_bound(c.this, c.args["high"], "high", out)
-    elif isinstance(c, (exp.GTE, exp.GT)):
-        _read_bound(c.left, c.right, "low", out)
-        _read_bound(c.right, c.left, "high", out)
-    elif isinstance(c, (exp.LTE, exp.LT)):
-        _read_bound(c.left, c.right, "high", out)
-        _read_bound(c.right, c.left, "low", out)
+    elif isinstance(c, (exp.GTE, exp.GT, exp.LTE, exp.LT)):
+        strict, low = isinstance(c, (exp.GT, exp.LT)), isinstance(c, (exp.GTE, exp.GT))
+        _read_bound(c.left, c.right, "low" if low else "high", out, strict=strict)
+        _read_bound(c.right, c.left, "high" if low else "low", out, strict=strict)
     elif isinstance(c, exp.Column):  # a flag by itself: WHERE winner
         out.add((c.table, c.name), Const((True,)))
 
@@ -210,11 +208,15 @@ def _outermost(bounds: list[Any], which: Any) -> Any:
     return which(bounds) if None not in bounds and len({type(b) for b in bounds}) == 1 else None
 
 
-def _read_bound(side: exp.Expr, other: exp.Expr, which: str, out: Facts) -> None:
+def _read_bound(side: exp.Expr, other: exp.Expr, which: str, out: Facts, *, strict: bool = False) -> None:
     column, of_year = _column(side)
     value = literal(other)
     if column is None or value is None:
         return
+    declared = column.meta.get(COLUMN)
+    whole = of_year or (isinstance(declared, Column) and declared.type in ("INTEGER", "BIGINT"))
+    if strict and whole and type(value) is int:
+        value += 1 if which == "low" else -1
     if of_year:
         value = _day(value, first=which == "low")
     ref = (column.table, column.name)

@@ -314,6 +314,10 @@ class _Planner:
         """Why no call can bring the rows of `item`."""
         table = item.table
         assert table is not None
+        for ref, bindings in scope.facts.bound.items():
+            for b in bindings:
+                if ref[0] == item.alias and isinstance(b, Within) and id(b.query) in self.missing:
+                    return self.missing[id(b.query)]  # the subquery would have bound it
         accesses = self.domain.accesses[table.name]
         usable = [a for a in accesses if not item.uses(a.lacks, item.conditioned)]
         ways = [(need, a.fetch, i) for a in usable for i, need in enumerate(a.needs)]

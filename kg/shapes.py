@@ -243,7 +243,7 @@ _TYPES: dict[str, tuple[set[type], Callable[[Any], Any]]] = {
     "TEXT": ({str, type(None)}, _text),
     "INTEGER": ({int, type(None)}, _number),
     "BIGINT": ({int, type(None)}, _number),
-    "DOUBLE": ({int, type(None)}, _real),
+    "DOUBLE": ({type(None)}, _real),
     "DATE": ({type(None)}, _date),
     "TIMESTAMP": ({type(None)}, _moment),
     "BOOLEAN": ({bool, type(None)}, _flag),

@@ -57,8 +57,10 @@ def _shown(sources: Iterable[Inputs]) -> str:
     for s in sources:
         if isinstance(s, Lookup):
             parts.append(str(s))
+        elif not s:
+            parts.append("nothing")
         elif isinstance(s, range) and len(s) > 3:
             parts.append(f"{s[0]} to {s[-1]}")
         else:
             parts.append(", ".join(repr(v) for v in s[:3]) + (f", ... ({len(s)})" if len(s) > 3 else ""))
-    return " or ".join(parts) if parts else "nothing"
+    return " or ".join(parts)

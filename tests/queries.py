@@ -16,7 +16,14 @@ COLUMNS = {
     "film": {"id": "film", "title": "title", "made": "date", "year": "year", "gross": "gross"},
     "person": {"id": "person", "name": "name", "born": "date"},
     "part": {"film_id": "film", "person_id": "person", "name": "name", "role": "role"},
-    "award": {"year": "year", "category": "category", "film": "title", "won": "flag", "film_id": "film", "person_id": "person"},
+    "award": {
+        "year": "year",
+        "category": "category",
+        "film": "title",
+        "won": "flag",
+        "film_id": "film",
+        "person_id": "person",
+    },
     "listed": {"year": "year", "film_id": "film"},
     "played": {"person_id": "person", "film_id": "film"},
 }
@@ -93,10 +100,14 @@ class Writer:
 
     def bound(self, table: str, alias: str) -> str:
         """A condition that binds an input of `table`."""
-        column, sort = self.r.choice([c for c in COLUMNS[table].items() if c[1] in ("film", "person", "title", "name", "year")])
+        column, sort = self.r.choice(
+            [c for c in COLUMNS[table].items() if c[1] in ("film", "person", "title", "name", "year")]
+        )
         one, two = (self.r.choice(self.values(sort)) for _ in range(2))
         column = f"{alias}.{column}"
-        return self.r.choice([f"{column} = {one}", f"{column} IN ({one}, {two})", f"({column} = {one} OR {two} = {column})"])
+        return self.r.choice(
+            [f"{column} = {one}", f"{column} IN ({one}, {two})", f"({column} = {one} OR {two} = {column})"]
+        )
 
     def one(self, kind: str) -> str:
         """A query of one column `v` of a kind."""
@@ -161,9 +172,19 @@ class Writer:
             return f"{column} {r.choice(['>', '<=', '='])} 50"
         values = self.values(sort)
         one, two = r.choice(values), r.choice(values)
-        forms = [f"{column} = {one}", f"{column} = {one}", f"{one} = {column}", f"{column} IN ({one}, {two})", f"{column} <> {one}"]
+        forms = [
+            f"{column} = {one}",
+            f"{column} = {one}",
+            f"{one} = {column}",
+            f"{column} IN ({one}, {two})",
+            f"{column} <> {one}",
+        ]
         if sort in ("film", "person", "year"):
-            forms += [f"{column} BETWEEN {min(one, two)} AND {max(one, two)}", f"CAST({column} AS VARCHAR) = '{one}'", f"{column} > {one}"]
+            forms += [
+                f"{column} BETWEEN {min(one, two)} AND {max(one, two)}",
+                f"CAST({column} AS VARCHAR) = '{one}'",
+                f"{column} > {one}",
+            ]
         if sort in ("title", "name"):
             forms += [f"lower({column}) = lower({one})", f"{column} LIKE '%a%'"]
         return r.choice(forms)
@@ -172,7 +193,7 @@ class Writer:
         if sort == "film":
             return [str(i) for i in range(9, 18)]
         if sort == "person":
-            return [str(i) for i in range(0, 7)]
+            return [str(i) for i in range(7)]
         if sort == "year":
             return [str(i) for i in range(1989, 2002)]
         words = {"title": TITLES, "name": NAMES, "category": CATEGORIES}[sort]

@@ -15,9 +15,9 @@ from kg.domain import Domain, partition
 from kg.graph import Graph, Result
 from kg.ledger import call_of
 from kg.load import load_domain
+from kg.shapes import objects
 from kg.sources.base import Name
 from kg.store import Arrival, Store
-from kg.shapes import objects
 from kg.text import fold
 
 NOW = dt.datetime(2024, 5, 1, 12, tzinfo=dt.UTC)
@@ -124,7 +124,14 @@ def domain_of(yaml: str) -> Domain:
 CINEMA = domain_of(YAML)
 
 
-def film(id_: int, title: str, made: str = "", gross: int = 0, parts: Sequence[tuple[int, str]] = (), won: Sequence[tuple[str, bool]] = ()) -> dict[str, Any]:
+def film(
+    id_: int,
+    title: str,
+    made: str = "",
+    gross: int = 0,
+    parts: Sequence[tuple[int, str]] = (),
+    won: Sequence[tuple[str, bool]] = (),
+) -> dict[str, Any]:
     """A film; `parts` are (person, role), `won` are (category, whether it was won)."""
     return {"id": id_, "title": title, "made": made or None, "gross": gross, "_parts": parts, "_won": won}
 
@@ -153,7 +160,9 @@ class World:
     @classmethod
     def of(cls, films: Iterable[dict[str, Any]], people: Iterable[dict[str, Any]], **options: Any) -> World:
         """The world of `films` and `people`, told from all three sides without contradiction."""
-        world = cls({f["id"]: dict(f) for f in films}, {p["id"]: {**p, "played": [], "awards": []} for p in people}, **options)
+        world = cls(
+            {f["id"]: dict(f) for f in films}, {p["id"]: {**p, "played": [], "awards": []} for p in people}, **options
+        )
         world.years = {y: {"films": [], "awards": []} for y in YEARS}
         for f in world.films.values():
             parts, won = f.pop("_parts"), f.pop("_won")
@@ -165,7 +174,9 @@ class World:
             if year in world.years:
                 world.years[year]["films"].append(f["id"])
             names = " and ".join(p["name"] for p, _ in known)
-            f["awards"] = [{"year": (year or 1989) + 1, "category": c, "name": names, "film": f["title"], "won": w} for c, w in won]
+            f["awards"] = [
+                {"year": (year or 1989) + 1, "category": c, "name": names, "film": f["title"], "won": w} for c, w in won
+            ]
             for a in f["awards"]:
                 if a["year"] in world.years:
                     world.years[a["year"]]["awards"].append(a)
@@ -206,10 +217,17 @@ def _distance(asked: str, name: str) -> tuple[int, int]:
     return (0 if one == two else 1, -len(set(one.split()) & set(two.split())))
 
 
-CAST = [person(1, "Ann O'Brien", "1960-01-01"), person(2, "Bo Li"), person(3, "Zoë Day", "1970-02-03"), person(4, "Cy Young")]
+CAST = [
+    person(1, "Ann O'Brien", "1960-01-01"),
+    person(2, "Bo Li"),
+    person(3, "Zoë Day", "1970-02-03"),
+    person(4, "Cy Young"),
+]
 FILMS = [
     film(10, "Night Train", "1991-03-01", 100, [(1, "Ada"), (2, "The Guard")], [("BEST FILM", True)]),
-    film(11, "Day Boat", "1993-07-01", 300, [(1, "Captain Ada"), (3, "Eve")], [("BEST FILM", False), ("BEST SONG", True)]),
+    film(
+        11, "Day Boat", "1993-07-01", 300, [(1, "Captain Ada"), (3, "Eve")], [("BEST FILM", False), ("BEST SONG", True)]
+    ),
     film(12, "Pan's Café", "1995-01-01", 0, [(3, "Waiter")]),
     film(13, "Night Train", "1985-05-05", 50, [(2, "Driver")]),
     film(14, "Last Stop", "2005-01-01", 900, [(1, "Ada's Ghost")]),
@@ -233,7 +251,11 @@ def filled(source: World, domain: Domain = CINEMA) -> Store:
     """A store that holds everything the API knows."""
     store = Store()
     store.open_domain(domain, "all")
-    for endpoint, name, known in (("/film", "film_by_id", source.films), ("/person", "person_by_id", source.people), ("/year", "year_info", source.years)):
+    for endpoint, name, known in (
+        ("/film", "film_by_id", source.films),
+        ("/person", "person_by_id", source.people),
+        ("/year", "year_info", source.years),
+    ):
         fetch = next(f for f in domain.fetches if f.name == name)
         assert fetch.endpoint == endpoint
         arrivals = []

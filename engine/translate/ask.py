@@ -33,8 +33,10 @@ from .meaning import (
 
 FITS, CLASHES = 0.6, -1.0
 MISPLACED, LOOP = 0.8, 0.15
-_OPENERS = frozenset("did does do is was were are has have had can could will would".split())
-_EXPLAIN = frozenset("why how".split())
+_OPENERS = frozenset(
+    ["did", "does", "do", "is", "was", "were", "are", "has", "have", "had", "can", "could", "will", "would"]
+)
+_EXPLAIN = frozenset(["why", "how"])
 
 
 @dataclass(frozen=True)
@@ -456,7 +458,7 @@ class Asker:
         """How much more it earned than it cost: two columns of one row."""
         for part in self.parts:
             table = self.domain.table(part.set.table)
-            if not table.is_entity or part.set.top is not None and not part.set.is_entity and part.cost > 1:
+            if not table.is_entity or (part.set.top is not None and not part.set.is_entity and part.cost > 1):
                 continue
             nouns = [
                 a

@@ -48,10 +48,10 @@ class Canonical:
     Without an `encoder` it ranks by words alone; without `counts` every role of a person is equally likely.
     """
 
-    def __init__(self, domain: Domain, linker: Finder, encoder: Encoder | None = None, counts: Counts | None = None):
-        self.domain, self.linker, self.encoder, self.counts = domain, linker, encoder, counts
-        self.lexicon = Lexicon.of(domain)
-        self._masked_utterer, self._utterer = Utterer(self.lexicon), Utterer(self.lexicon, names=True)
+    def __init__(self, lexicon: Lexicon, linker: Finder, encoder: Encoder | None = None, counts: Counts | None = None):
+        self.lexicon, self.linker, self.encoder, self.counts = lexicon, linker, encoder, counts
+        self.domain = lexicon.domain
+        self._masked_utterer, self._utterer = Utterer(lexicon), Utterer(lexicon, names=True)
 
     def translate(self, question: str, *, now: dt.datetime) -> Translated:
         started = time.perf_counter()

@@ -459,7 +459,7 @@ class Composer:
             after = self.question.words[i + 1].stem if i + 1 < len(self.question.words) else ""
             if bit & part.solid or after == "year":
                 continue
-            if not bit & mask and 1 < generic["ordinals"].get(word, 0) and i < first:
+            if not bit & mask and generic["ordinals"].get(word, 0) > 1 and i < first:
                 return 1, generic["ordinals"][word] - 1, bit
             number = generic["numbers"].get(word) or (int(word) if word.isdigit() and int(word) <= 50 else 0)
             if number > 1:

