@@ -25,7 +25,7 @@ def ctrl_c(store: Store) -> Iterator[None]:
     """
     try:
         if threading.current_thread() is threading.main_thread():
-            with _told_of_signals(store._con.interrupt):
+            with _told_of_signals(store.interrupt):
                 yield
         else:
             yield

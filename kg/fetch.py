@@ -137,6 +137,8 @@ class Fetcher:
             self._in_turn(fetch, needed, limits, gathered)
         else:
             self._in_parallel(fetch, needed, limits, gathered)
+        if gathered.bad is not None:
+            raise gathered.bad
         for call in wanted.calls:
             entry = self.store.ledger.covers(call, fetch, self.domain, now)
             if entry is None:  # another session's clock or domain file has dropped it in the meantime
@@ -151,6 +153,8 @@ class Fetcher:
         try:
             for call in calls:
                 gathered.add(call, self._call(fetch, call, limits))
+                if gathered.bad is not None:
+                    break
         finally:
             gathered.commit()  # on Ctrl-C too
 
@@ -163,21 +167,17 @@ class Fetcher:
             while running:
                 ready, _ = wait(running, return_when=FIRST_COMPLETED)
                 for future in ready:
-                    call = running.pop(future)
-                    error = future.exception()
-                    try:
-                        if error is None:
-                            gathered.add(call, future.result())
-                    except BadReply as e:
-                        error = e
+                    call, error = running.pop(future), future.exception()
                     failed = failed or error
+                    if error is None:
+                        gathered.add(call, future.result())
                 gathered.commit()
-                if failed is not None:
+                if failed is not None or gathered.bad is not None:
                     running = {f: c for f, c in running.items() if not f.cancel()}
         finally:
-            gathered.commit()
             # on Ctrl-C those under way are not waited for
             pool.shutdown(wait=not running, cancel_futures=True)
+            gathered.commit()
         if failed is not None:
             raise failed
 
@@ -190,18 +190,21 @@ class Fetcher:
 
 
 class _Gathered:
-    """Replies on their way into the store."""
+    """Replies on their way into the store. `bad` is what is wrong with one of them; the others are stored."""
 
     def __init__(self, fetcher: Fetcher, fetch: Fetch, now: dt.datetime, done: Filled):
         self.domain, self.store = fetcher.domain, fetcher.store
         self.fetch, self.now, self.done = fetch, now, done
+        self.bad: BadReply | None = None
         self._arrivals: list[Arrival] = []
         self._committed = time.monotonic()
 
     def add(self, call: Call, reply: Any) -> None:
-        """Take a reply. Raises BadReply if it is not as declared."""
-        found = shapes.objects(reply, self.fetch, self.domain, dict(call.args))
-        self._arrivals.append(Arrival(call, self.fetch, found, self._cut_off(found), self.now))
+        try:
+            found = shapes.objects(reply, self.fetch, self.domain, dict(call.args))
+            self._arrivals.append(Arrival(call, self.fetch, found, self._cut_off(found), self.now))
+        except BadReply as e:
+            self.bad = self.bad or e
         if len(self._arrivals) >= BATCH or time.monotonic() - self._committed > BATCH_SECONDS:
             self.commit()
 
@@ -217,21 +220,16 @@ class _Gathered:
         return matching in (0, len(found))
 
     def commit(self) -> None:
-        """Store what was taken. A reply that is not as declared is left out, and raised when the others are stored."""
-        arrivals, self._arrivals = self._arrivals, []
+        """Store what was taken, but for replies that are not as declared."""
+        waiting, self._arrivals = [self._arrivals], []
         self._committed = time.monotonic()
-        try:
-            self.store.add(self.domain, arrivals)
-            self.done.made += [a.call for a in arrivals]
-        except BadReply as e:
-            if len(arrivals) <= 1:
-                raise
-            half = len(arrivals) // 2
-            bad: BadReply = e
-            for part in (arrivals[:half], arrivals[half:]):
-                self._arrivals = part
-                try:
-                    self.commit()
-                except BadReply as inner:
-                    bad = inner
-            raise bad from None
+        while waiting:
+            arrivals = waiting.pop()
+            try:
+                self.store.add(self.domain, arrivals)
+                self.done.made += [a.call for a in arrivals]
+            except BadReply as e:
+                self.bad = self.bad or e
+                if len(arrivals) > 1:
+                    half = len(arrivals) // 2
+                    waiting += [arrivals[:half], arrivals[half:]]

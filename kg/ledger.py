@@ -74,7 +74,8 @@ class Ledger:
         self.calls[entry.call] = self.by_id[entry.id] = entry
         if entry.expires is not None:
             self.first[entry.call.domain] = min(entry.expires, self.first.get(entry.call.domain, entry.expires))
-        self.objects.setdefault((entry.call.domain, obj), {}).update(dict.fromkeys(keys, entry))
+        if held := dict.fromkeys(keys, entry):
+            self.objects.setdefault((entry.call.domain, obj), {}).update(held)
 
     def covers(self, call: Call, fetch: Fetch, domain: Domain, now: dt.datetime) -> Entry | None:
         """The fresh entry that makes `call` unnecessary: the call itself, or the object it would bring."""

@@ -68,14 +68,14 @@ class Store:
     def __init__(self, path: Path | None = None):
         self.path, self.notice = path, ""
         self._lock = threading.RLock()
+        self._running: set[duckdb.DuckDBPyConnection] = set()
         self._con = self._connect()
         try:
-            if self._is_ours():
-                self._read_ledger()  # before anything is written: a damaged file stays as it is
+            # read before anything is written: a damaged file stays as it is
+            self.ledger = self._read_ledger() if self._is_ours() else Ledger()
             self._con.execute(FOLD_SQL)
             self._con.execute(_LEDGER_SQL)
             self._con.execute(_LOCK_SQL)
-            self.ledger = self._read_ledger()
         except duckdb.Error as e:
             self._con.close()
             raise StoreError(f"The store {path or 'in memory'} cannot be used: {_first_line(e)}") from e
@@ -114,12 +114,6 @@ class Store:
     def close(self) -> None:
         with self._lock:
             self._con.close()
-
-    @contextlib.contextmanager
-    def alone(self) -> Iterator[None]:
-        """While in this block no other thread changes the store."""
-        with self._lock:
-            yield
 
     # -- domains -------------------------------------------------------------------------------------------------
 
@@ -253,6 +247,7 @@ class Store:
         with self._lock:
             # a cursor of its own: an interrupt that comes late stops nothing else, and readers do not wait
             cursor = self._con.cursor()
+            self._running.add(cursor)
         timer = threading.Timer(timeout, cursor.interrupt) if timeout is not None else None
         try:
             if timer:
@@ -267,8 +262,14 @@ class Store:
         finally:
             if timer:
                 timer.cancel()
+            self._running.discard(cursor)
             cursor.close()
         return Rows(columns, found[:max_rows], len(found) > max_rows)
+
+    def interrupt(self) -> None:
+        """Stop the queries that are running; each raises QueryError. May be called from any thread."""
+        for cursor in tuple(self._running):
+            cursor.interrupt()
 
     def entries(self, ids: Sequence[int]) -> list[Entry]:
         """The ledger entries with these ids, in their order; unknown ids are left out."""

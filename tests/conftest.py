@@ -21,11 +21,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 @pytest.fixture(autouse=True)
-def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+def home(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> Path:
     """The home directory of the test; caches and configuration land below it."""
     for name in list(os.environ):
         if name.startswith(_OURS) or name in _OTHERS:
             monkeypatch.delenv(name)
+    if "encoder" not in request.keywords:
+        # seconds to load, and never needed for the right answer
+        monkeypatch.setattr("engine.translate.encoder.installed", lambda: False)
     home = tmp_path_factory.mktemp("home")
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("KGQ_CACHE_DIR", str(home / "cache"))

@@ -220,7 +220,7 @@ def test_a_server_without_names_is_no_error_and_is_asked_once(reply: httpx.Respo
         pytest.param("what is dicaprio's birthday?", "1974-11-11", id="part of a name, possessive"),
         pytest.param("which was longer, inception or interstellar?", "Interstellar", id="two films"),
         pytest.param("how old was kate winslet when titanic was released?", "22", id="a person and a film"),
-        pytest.param("how long is life of pi?", "127", id="frequent words in a name"),
+        pytest.param("how long is life of pi?", "127 minutes", id="frequent words in a name"),
         pytest.param("who directed the silence of the lambs?", "Jonathan Demme", id="small words in a name"),
         pytest.param("who composed the music for star wars?", "John Williams", id="a name of words of the schema"),
         pytest.param("who directed Get Out?", "Jordan Peele", id="a name of frequent words"),

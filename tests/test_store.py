@@ -14,7 +14,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pytest
 from small import CINEMA, NOW, World, ask, changing, film, graph, stored, world
 
@@ -219,17 +218,6 @@ def test_a_place_where_nothing_can_be_written(tmp_path: Path) -> None:
     (tmp_path / "block").write_text("")
     with pytest.raises(StoreError, match="cannot be opened"):
         Store(tmp_path / "block" / "kgq.duckdb")
-
-
-def test_another_file_of_duckdb_is_not_touched(file: Path) -> None:
-    file.parent.mkdir()
-    with duckdb.connect(str(file)) as con:
-        con.execute("CREATE SCHEMA ledger; CREATE TABLE ledger.call (mine TEXT); INSERT INTO ledger.call VALUES ('x')")
-    store = Store(file)
-    store.open_domain(CINEMA, "1")
-    store.close()
-    with duckdb.connect(str(file)) as con:
-        assert con.execute("SELECT * FROM ledger.call").fetchall() == [("x",)]
 
 
 KILLED = """

@@ -26,6 +26,7 @@ from .meaning import Entity, sql
 from .utter import Utterer
 
 KEPT = 8  # readings that become programs
+PLAUSIBLE = 0.6  # share of the words a reading must explain to be worth a second look
 DOUBT = 0.4  # a lead in the lexical score that leaves a doubt: only then the encoder is asked
 MAX_WORDS = 60
 UNLIKE = 2.5  # what a name costs that is nothing like the words
@@ -154,7 +155,8 @@ class Canonical:
 
     def _rank(self, asked: Question, readings: list[Reading]) -> list[tuple[float, Reading, float | None]]:
         top = readings[:KEPT]
-        if self.encoder is None or len(top) < 2 or top[0].score - top[1].score > DOUBT:
+        doubt = len(top) > 1 and top[0].score - top[1].score <= DOUBT and top[0].covered >= PLAUSIBLE
+        if self.encoder is None or not doubt:
             return [(r.score, r, None) for r in top]
         masked = self._masked(asked, top[0])
         cosines = self.encoder.similarities(masked, [self._masked_utterer.utter(r.meaning) for r in top])

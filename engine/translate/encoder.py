@@ -61,7 +61,7 @@ class SentenceEncoder:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             part = self._path.with_suffix(".part.npz")
             texts = np.array(list(self._known), dtype=np.str_)
-            np.savez(part, texts=texts, vectors=np.stack(list(self._known.values())).astype(np.float16))
+            np.savez(part, texts=texts, vectors=np.stack(list(self._known.values())))
             part.replace(self._path)
             self._new = 0
 
@@ -98,6 +98,6 @@ def _read(path: Path | None) -> dict[str, Vectors]:
         return {}
     try:
         with np.load(path, allow_pickle=False) as stored:
-            return dict(zip(stored["texts"].tolist(), stored["vectors"].astype(np.float32), strict=True))
+            return dict(zip(stored["texts"].tolist(), stored["vectors"], strict=True))
     except (OSError, ValueError, KeyError):
         return {}
