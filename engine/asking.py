@@ -17,7 +17,8 @@ from .gate import Outcome, Verdict
 from .phrase import phrase
 from .settings import Settings
 from .translate.base import Translated, Translation
-from .translate.meaning import Count, Set, sql
+from .translate.meaning import Count, Set
+from .translate.program import sql
 
 
 @dataclass

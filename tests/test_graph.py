@@ -5,18 +5,19 @@ from __future__ import annotations
 import datetime as dt
 import random
 import time
+import unicodedata
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 from queries import Writer, random_world
-from small import CINEMA, NOW, World, ask, changing, film, filled, graph, person, world
+from small import CINEMA, NOW, World, ask, changing, filled, film, graph, person, world
 
 from kg.errors import BudgetExceeded, KgError, MissingInput
 from kg.physical import duckdb_sql
 from kg.store import Store
-from kg.text import FOLD_SQL, fold
+from kg.text import fold
 
 # -- lazy = eager -----------------------------------------------------------------------------------------------------
 
@@ -114,7 +115,7 @@ def test_random_queries_are_mostly_worth_running() -> None:
         ),
         pytest.param("lower(f.title) = 'night train'", [10, 13], id="lower"),
         pytest.param(
-            "EXISTS (SELECT 1 FROM part p WHERE p.film_id = f.id AND p.role = 'ada')", [10, 11, 14], id="contains words"
+            "EXISTS (SELECT 1 FROM part p WHERE p.film_id = f.id AND p.role = 'ada')", [10, 11], id="contains words"
         ),
         pytest.param(
             "EXISTS (SELECT 1 FROM part p WHERE p.film_id = f.id AND p.role = 'ad')", [], id="but not parts of words"
@@ -126,7 +127,7 @@ def test_random_queries_are_mostly_worth_running() -> None:
         ),
         pytest.param(
             "EXISTS (SELECT 1 FROM part p WHERE p.film_id = f.id AND p.role <> 'ada')",
-            [10, 11, 12, 13],
+            [10, 11, 12, 13, 14],
             id="does not contain",
         ),
         pytest.param(
@@ -136,7 +137,7 @@ def test_random_queries_are_mostly_worth_running() -> None:
         ),
         pytest.param(
             "EXISTS (SELECT 1 FROM part p WHERE p.film_id = f.id AND p.role NOT IN (SELECT 'ada' AS g))",
-            [10, 11, 12, 13],
+            [10, 11, 12, 13, 14],
             id="contains none of a subquery",
         ),
         pytest.param("EXISTS (SELECT 1 FROM part p WHERE p.film_id = f.id AND p.role = '')", [], id="contains nothing"),
@@ -172,26 +173,20 @@ def test_both_foldings_agree() -> None:
         "ΟΔΥΣΣΕΥΣ ΣΑΣ",
         "İstanbul",
         "Straße",
-        "naïve",
         "गाँव",
         "한국",
         "ﬁn",
         "a\u0301b",
         "E.T.",
         "x_y-z",
-        "’tis",
+        "\u2019tis",
         " ",
-        "№5 ½",
     ]
-    store = Store()
-    assert FOLD_SQL
-    for word in [*words, *(chr(i) for i in range(1, 0x3000) if chr(i).isprintable())]:
-        quoted = word.replace("'", "''")
-        words.append(f"SELECT '{quoted}' AS w, kg_fold('{quoted}') AS f")
-    queries = [w for w in words if w.startswith("SELECT '")]
-    for start in range(0, len(queries), 500):
-        for word, folded in store.run(" UNION ALL ".join(queries[start : start + 500])).rows:
-            assert fold(word) == folded
+    words += [f"a{c}b" for i in range(1, 0x3000) if unicodedata.category(c := chr(i)) not in ("Cn", "Cs")]
+    texts = ", ".join("'" + w.replace("'", "''") + "'" for w in words)
+    rows = Store().run(f"SELECT w, kg_fold(w) FROM (SELECT unnest([{texts}]) AS w)", max_rows=len(words)).rows
+    assert len(rows) == len(words)
+    assert [(w, f) for w, f in rows if fold(w) != f] == []
 
 
 # -- our functions -----------------------------------------------------------------------------------------------------

@@ -22,8 +22,8 @@ from engine.translate.meaning import (
     Top,
     Where,
     Which,
-    sql,
 )
+from engine.translate.program import sql
 from kg.check import check
 from kg.dialect import parse
 from kg.domain import Domain

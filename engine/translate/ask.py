@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from kg.domain import Column
 
-from .compose import Composer, Part, _distance, _year_column
+from .compose import Composer
 from .lexicon import Atom
 from .meaning import (
     Aggregate,
@@ -30,6 +30,7 @@ from .meaning import (
     Where,
     Which,
 )
+from .question import Part, distance, year_column
 
 FITS, CLASHES = 0.6, -1.0
 MISPLACED, LOOP = 0.8, 0.15
@@ -132,7 +133,7 @@ class Asker:
         open_rows = dated = False
         for s in sets:
             table = self.domain.table(s.table)
-            column = _year_column(table)
+            column = year_column(table)
             if column is None:
                 continue
             said = any((isinstance(c, Where) and c.column == column.name) or isinstance(c, Same) for c in s.conditions)
@@ -288,7 +289,7 @@ class Asker:
                 isinstance(c, Where) and c.column == column.name and c.op in ("=", "in") for c in part.set.conditions
             ):
                 continue  # the question itself gives it
-            cost = part.cost + 0.02 * _distance(a.mask, part.solid)
+            cost = part.cost + 0.02 * distance(a.mask, part.solid)
             # "who did she play" is a question for the column itself
             fit = 0.0 if a.meant.kind == "ask" and a.phrase.startswith("who") else self._fit_column(column, table.name)
             if a.meant.kind == "column" and table.roles == () and not table.is_entity:
@@ -307,7 +308,7 @@ class Asker:
                         yield self._reading(
                             Aggregate(function, part.set, column.name), part.mask | a.mask | op.mask, cost, FITS
                         )
-        year = _year_column(table)
+        year = year_column(table)
         if (
             self.wanted.date
             and not table.is_entity

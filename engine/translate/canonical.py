@@ -20,9 +20,11 @@ from kg.text import fold
 
 from .ask import Asker, Reading
 from .base import Translated, Translation
-from .compose import Composer, Counts, Moment, Named, Question
+from .compose import Composer, Counts
 from .lexicon import Atom, Lexicon, Token, tokens
-from .meaning import Entity, sql
+from .meaning import Entity
+from .program import sql
+from .question import Moment, Named, Question
 from .utter import Utterer
 
 KEPT = 8  # readings that become programs

@@ -9,100 +9,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any
 
 from kg.domain import Column, Domain, Role, Table
 
-from .lexicon import Atom, Lexicon, Token, tokens
-from .meaning import Condition, Entity, Is, Same, Set, Through, To, Top, Where
+from .lexicon import Atom, Lexicon
+from .meaning import Is, Same, Set, Through, To, Top, Where
+from .question import Part, Question, distance, year_column
+from .texts import free_texts
 
 BEAM, ROUNDS = 32, 5
 # What a piece costs that no word of the question asks for, and what every further join costs.
-UNSAID_ROLE, UNSAID_ROWS, JOIN, FREE_TEXT = 1.3, 0.8, 0.25, 0.5
+UNSAID_ROLE, UNSAID_ROWS, JOIN = 1.3, 0.8, 0.25
 # What is given back when two names stand side by side: "kubrick's the shining", "hard rain (morgan freeman)".
 BESIDE = 0.8
 # What it costs to go where no call leads by itself: the films somebody edited.
 UNREACHABLE = 0.7
 AS_TYPE = 0.3  # "which actor ..." says what is asked for rather than a role
 UNLIKELY = 0.6  # a role somebody has less often than another
-
-
-@dataclass(frozen=True)
-class Named:
-    """A span of the question linked to rows of one table: the best one, its namesakes, and those whose longer names
-    begin with it (a series)."""
-
-    table: str
-    mask: int
-    best: Entity
-    namesakes: tuple[Entity, ...]
-    cost: float
-    series: tuple[Entity, ...] = ()
-
-
-@dataclass(frozen=True)
-class Moment:
-    """A year or a date in the question: `op` and values for a year column, and the words it explains."""
-
-    mask: int
-    op: str
-    values: tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class Part:
-    """A set, the words it explains, those of its names and values (which no other part may use), its cost."""
-
-    set: Set
-    mask: int
-    solid: int
-    cost: float
-
-    def also(self, *conditions: Condition, mask: int, solid: int = 0, cost: float = 0.0) -> Part:
-        return Part(self.set.also(*conditions), self.mask | mask, self.solid | solid, self.cost + cost)
-
-
-_NONE: list[Atom] = []
-
-
-@dataclass
-class Question:
-    """A question taken apart: its words, what the lexicon and the linker found, and how much each word matters."""
-
-    text: str
-    words: list[Token]
-    atoms: list[Atom]
-    named: list[Named]
-    moments: list[Moment]
-    numbers: list[tuple[int, float]]  # (position, value)
-    weights: list[float]
-    _of: dict[tuple[str, str], list[Atom]] = field(default_factory=dict)
-    _weights: dict[int, float] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        for a in self.atoms:
-            self._of.setdefault((a.meant.kind, ""), []).append(a)
-            if a.meant.name:
-                self._of.setdefault((a.meant.kind, a.meant.name), []).append(a)
-
-    def of(self, kind: str, name: str = "") -> list[Atom]:
-        return self._of.get((kind, name), _NONE)
-
-    def is_asked_for(self, atom: Atom) -> bool:
-        """Whether a noun stands behind which, what, name or list: "which films", "list the movies"."""
-        before = [w.text for w in self.words[max(0, atom.first - 3) : atom.first]]
-        return bool({"which", "what", "name", "list", "all"} & set(before))
-
-    def weight(self, mask: int) -> float:
-        known = self._weights.get(mask)
-        if known is None:
-            known = self._weights[mask] = sum(w for i, w in enumerate(self.weights) if mask >> i & 1)
-        return known
-
-    @cached_property
-    def total(self) -> float:
-        return sum(self.weights)
 
 
 # (detail table, role, key) -> how many rows of that role the thing with that key has
@@ -160,12 +84,12 @@ class Composer:
         for n in sorted(self.question.named, key=lambda n: -n.mask):
             yield Part(Set(n.table, (Is((n.best,)),)), n.mask, n.mask, n.cost)
             table = self.domain.table(n.table)
-            column = _year_column(table)
+            column = year_column(table)
             for moment in self.question.moments if column is not None else ():
                 if not moment.mask & n.mask and moment.op == "=" and column is not None:
                     where = Where(column.name, moment.op, moment.values)
                     both = n.mask | moment.mask
-                    cost = n.cost + 0.1 * _distance(n.mask, moment.mask)
+                    cost = n.cost + 0.1 * distance(n.mask, moment.mask)
                     yield Part(Set(n.table, (Is(n.namesakes), where)), both, both, cost)
             if len(n.series) > 1:
                 end = n.mask.bit_length()
@@ -178,7 +102,7 @@ class Composer:
         """ "The films of 1994": all rows of a year, where a table and a year are named."""
         for a in self.question.of("table"):
             table = self.domain.table(a.meant.table)
-            column = _year_column(table)
+            column = year_column(table)
             if table.is_entity and column is not None:
                 for m in self.question.moments:
                     if not m.mask & a.mask:
@@ -236,7 +160,7 @@ class Composer:
             if not part.set.is_entity:
                 yield from self._own_values(part, table)
                 yield from self._tops(part, table)
-                yield from self._free_texts(part)
+                yield from free_texts(part, self.question, self.domain)
         else:
             yield from self._other_end(part, table)
             if not table.roles:
@@ -291,7 +215,7 @@ class Composer:
                 spans.setdefault(a.mask, []).append(a)
         for mask, atoms in spans.items():
             roles = [detail.roles[i] for i in dict.fromkeys(a.meant.role for a in atoms)]
-            cost = 0.02 * min(_distance(mask, part.solid), 10)
+            cost = 0.02 * min(distance(mask, part.solid), 10)
             if atoms[0].meant.name == "noun" and self.question.is_asked_for(atoms[0]):
                 cost += AS_TYPE
             yield roles, mask | self._by(atoms[0]), cost
@@ -379,7 +303,7 @@ class Composer:
                 yield part.also(_is_value(a), mask=a.mask, solid=a.mask)
 
     def _moments(self, part: Part, table: Table) -> Iterator[Part]:
-        column = _year_column(table)
+        column = year_column(table)
         if column is None or part.set.top is not None or _has_where(part.set, column.name):
             return
         for m in self.question.moments:
@@ -390,7 +314,7 @@ class Composer:
                     for a in self.question.of("column") + self.question.of("most") + self.question.of("ask")
                     if a.meant.table == table.name
                     and a.meant.column in (column.name, column.year_of)
-                    and _distance(a.mask, m.mask) <= 3
+                    and distance(a.mask, m.mask) <= 3
                 ]
                 mask = m.mask | (near[0].mask if near else 0)
                 yield part.also(Where(column.name, m.op, m.values), mask=mask, solid=m.mask)
@@ -406,7 +330,7 @@ class Composer:
                     replace(part.set, top=top),
                     part.mask | mask | extra,
                     part.solid,
-                    part.cost + 0.02 * _distance(mask, part.mask),
+                    part.cost + 0.02 * distance(mask, part.mask),
                 )
         for c in part.set.conditions:
             if isinstance(c, Through) and self.domain.table(c.rows.table).roles:
@@ -432,7 +356,7 @@ class Composer:
                     if (
                         column is not None
                         and (column.numeric or column.type == "DATE")
-                        and _distance(op.mask, a.mask) <= 3
+                        and distance(op.mask, a.mask) <= 3
                         and not op.mask & a.mask
                     ):
                         yield column, descending, op.mask | a.mask
@@ -466,85 +390,6 @@ class Composer:
                 return number, 0, bit
         return 1, 0, 0
 
-    def _free_texts(self, part: Part) -> Iterator[Part]:
-        """Words nobody else explains, read as the text of a column that is matched by its contents (a character)."""
-        for i, c in enumerate(part.set.conditions):
-            if not isinstance(c, Through) or part.set.top is not None:
-                continue
-            detail = self.domain.table(c.rows.table)
-            if not detail.roles:
-                continue
-            anchored = any(isinstance(t, To) for t in c.rows.conditions)
-            for column in detail.columns:
-                if column.match != "contains" or not column.says or not anchored or _has_where(c.rows, column.name):
-                    continue
-                for first, last in [*self._leftover(part.mask), *self._behind_verb(part.mask, detail)]:
-                    mask = sum(1 << k for k in range(first, last + 1))
-                    if mask & part.mask or not self._introduced(first, last, detail):
-                        continue
-                    text = self.question.text[self.question.words[first].start : self.question.words[last].end]
-                    rows = c.rows.also(Where(column.name, "=", (text,)))
-                    conditions = (*part.set.conditions[:i], Through(rows), *part.set.conditions[i + 1 :])
-                    top = Top(column.name, False, via=detail.name, shortest=True)
-                    yield Part(
-                        replace(part.set, conditions=conditions, top=top),
-                        part.mask | mask,
-                        part.solid | mask,
-                        part.cost + FREE_TEXT,
-                    )
-
-    def _leftover(self, mask: int) -> Iterator[tuple[int, int]]:
-        """Runs of up to four words that carry weight and are not explained."""
-        run: list[int] = []
-        weights = self.question.weights
-        for i in range(len(weights) + 1):
-            free = i < len(weights) and not mask >> i & 1 and weights[i] > 0 and not self._is_grammar(i)
-            if free:
-                run.append(i)
-            elif run:
-                if len(run) <= 4:
-                    yield run[0], run[-1]
-                run = []
-
-    def _behind_verb(self, used: int, detail: Table) -> Iterator[tuple[int, int]]:
-        """A name right behind the verb of a part may be the part, not the thing of that name: "who played rocky in rocky"."""
-        verbs = self._part_verbs(detail)
-        for n in self.question.named:
-            first, last = (n.mask & -n.mask).bit_length() - 1, n.mask.bit_length() - 1
-            if not n.mask & used and any(a.last == first - 1 for a in verbs):
-                yield first, last
-
-    def _part_verbs(self, detail: Table) -> list[Atom]:
-        """The verbs that also ask for a column of the detail table: "play" in "who ... play"."""
-        asked = {t.stem for c in detail.columns for ask in c.asks for t in tokens(ask.rpartition("...")[2])}
-        return [
-            a
-            for a in self.question.of("role", "verb")
-            if a.meant.table == detail.name and {t.stem for t in tokens(a.phrase)} <= asked
-        ]
-
-    def _introduced(self, first: int, last: int, detail: Table) -> bool:
-        """Whether words stand where a part is named: "as X", "plays X", "was the X", "the role of X"."""
-        before = [w.text for w in self.question.words[max(0, first - 2) : first]]
-        if before[-1:] and before[-1] in ("the", "a", "an"):
-            before.pop()
-        if before[-1:] and before[-1] in ("as", "was", "is"):
-            return True
-        span = sum(1 << k for k in range(first, last + 1))
-        columns = [a for a in self.question.of("column") if a.meant.table == detail.name]
-        return any(_distance(a.mask & (1 << a.last), span) <= 2 for a in columns + self._part_verbs(detail))
-
-    def _is_grammar(self, i: int) -> bool:
-        """Whether a word belongs to a role, a table, an operation or a sure name, or is a number: no text."""
-        bit = 1 << i
-        if self.question.words[i].text[0].isdigit() or any(
-            n.mask & bit and n.cost < 0.3 and n.mask.bit_count() > 1 for n in self.question.named
-        ):
-            return True
-        return any(
-            a.mask >> i & 1 for kind in ("role", "table", "wh", "op", "column", "ask") for a in self.question.of(kind)
-        )
-
     def _merge(self, frontier: list[Part]) -> Iterator[Part]:
         """Both at once: the films of two people, the film of that name by that director."""
         pool: dict[str, list[Part]] = {}
@@ -571,7 +416,7 @@ class Composer:
                 cost = a.cost + b.cost
                 if (
                     first.set.is_entity
-                    and 0 < _distance(first.solid, second.solid) + 1 <= 2
+                    and 0 < distance(first.solid, second.solid) + 1 <= 2
                     and second.cost >= UNSAID_ROLE
                 ):
                     cost -= BESIDE
@@ -582,7 +427,7 @@ class Composer:
         rows = list(self._rows.values())
         for other in frontier:
             table = self.domain.table(other.set.table)
-            column = _year_column(table)
+            column = year_column(table)
             if (
                 table.is_entity
                 or table.roles
@@ -619,11 +464,6 @@ def _fixed(roles: list[Role]) -> tuple[Where, ...]:
     return tuple(Where(c, "=" if len(v) == 1 else "in", tuple(v)) for c, v in values.items())
 
 
-def _year_column(table: Table) -> Column | None:
-    """The column that a bare year speaks of."""
-    return next((c for c in table.columns if c.numeric and (c.year_of or "year" in c.says)), None)
-
-
 def _links_to(detail: Table, table: str) -> bool:
     return any(c.links and c.links.table == table for c in detail.columns)
 
@@ -653,12 +493,3 @@ def _alike(a: Set, b: Set) -> bool:
         return False
     fixed = [[c for c in rows.conditions if isinstance(c, Where)] for rows in (first.rows, second.rows)]
     return fixed[0] == fixed[1]
-
-
-def _distance(a: int, b: int) -> int:
-    """Words between two spans (0: they touch or overlap, or one is empty)."""
-    if not a or not b or a & b:
-        return 0
-    low_a, high_a = (a & -a).bit_length(), a.bit_length()
-    low_b, high_b = (b & -b).bit_length(), b.bit_length()
-    return max(0, max(low_a, low_b) - min(high_a, high_b) - 1)

@@ -1,0 +1,312 @@
+"""From a meaning to its program, in SQL. `kg` checks and plans it like a program that anybody else wrote.
+
+Names and values are literals, quoted in one place. A thing that was linked is asked for by its name and its key: the
+name is for the reader, the key makes the call exact.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from kg.domain import Column, Domain, Table
+
+from .meaning import (
+    Aggregate,
+    Calculate,
+    Compare,
+    Count,
+    Entity,
+    Exists,
+    Given,
+    Is,
+    Meaning,
+    Names,
+    Same,
+    Set,
+    Through,
+    To,
+    Top,
+    Value,
+    Where,
+    Which,
+)
+
+
+def sql(meaning: Meaning, domain: Domain) -> str:
+    """Return the program of `meaning`."""
+    match meaning:
+        case Names(set=rows, column=column, year=year, n=n):
+            return _names(rows, column, domain, year) + (f" LIMIT {n}" if n and rows.top is None else "")
+        case Count(set=rows):
+            return _count(rows, domain)
+        case Aggregate(function=function, set=rows, column=column):
+            return _aggregate(function, rows, column, domain)
+        case Exists(set=rows):
+            q = _Query(domain)
+            alias = q.add(replace(rows, top=None))
+            return q.select(f"count(DISTINCT {_q(alias)}.{_q(domain.table(rows.table).key[0])}) > 0")
+        case Which():
+            return _which(meaning, domain)
+        case Compare(first=first, second=second, greater=greater):
+            return f"SELECT {_scalar(first, domain)} {'>' if greater else '<'} {_scalar(second, domain)} AS answer"
+        case Calculate(function=function, first=first, second=second):
+            a, b = _scalar(first, domain), _scalar(second, domain)
+            return f"SELECT {_FUNCTIONS[function].format(a=a, b=b)} AS answer"
+
+
+def _aggregate(function: str, rows: Set, column: str, domain: Domain) -> str:
+    q = _Query(domain)
+    if rows.top is None and all(isinstance(c, (Is, Where)) for c in rows.conditions):
+        alias = q.add(rows)
+        return q.select(f"{function}({_q(alias)}.{_q(column)})")
+    # a join may meet a row twice, and a limit comes before the sum: the rows are chosen first
+    key = _q(domain.table(rows.table).key[0])
+    alias = q.add(rows)
+    chosen = q.select(f"{_q(alias)}.{key}")
+    return (
+        f"SELECT {function}({rows.table}.{_q(column)}) FROM {_q(rows.table)} WHERE {_q(rows.table)}.{key} IN ({chosen})"
+    )
+
+
+def _scalar(value: Value, domain: Domain) -> str:
+    """A value as a scalar subquery, or the literal it is."""
+    if isinstance(value, Given):
+        return _literal(value.value)
+    return f"({sql(value, domain)})"
+
+
+_FUNCTIONS = {
+    "difference": "{a} - {b}",
+    "distance": "abs({a} - {b})",
+    "ratio": "{a} / {b}",
+    "percent": "percent({a}, {b})",
+    "years": "years_between({a}, {b})",
+    "days": "days_between({a}, {b})",
+}
+
+
+def _names(rows: Set, column: str, domain: Domain, year: bool = False) -> str:
+    q = _Query(domain)
+    table = domain.table(rows.table)
+    copied = None if column and column != table.label else _copied_label(rows, domain)
+    if copied is not None:
+        # "who directed it" needs the credit's name, not the person: one table and often one call less
+        through, label = copied
+        alias = q.add(through)
+        if rows.top is not None:
+            q.order(alias, rows.top)
+        return q.select(f"{_q(alias)}.{_q(label)}", distinct=True)
+    alias = q.add(rows)
+    shown = f"{_q(alias)}.{_q(column or table.label or table.columns[0].name)}"
+    return q.select(f"year({shown}) AS year" if year else shown, distinct=True)
+
+
+def _copied_label(rows: Set, domain: Domain) -> tuple[Set, str] | None:
+    """For a set known only through one detail table that also holds its label: that table's rows, and the column."""
+    if len(rows.conditions) != 1 or not isinstance(through := rows.conditions[0], Through):
+        return None
+    if rows.top is not None and rows.top.via != through.rows.table:
+        return None
+    table = domain.table(rows.table)
+    for column in domain.table(through.rows.table).columns:
+        if column.links and (column.links.table, column.links.column) == (table.name, table.label):
+            return through.rows, column.name
+    return None
+
+
+def _count(rows: Set, domain: Domain) -> str:
+    q = _Query(domain)
+    copied = _copied_label(replace(rows, top=None), domain)
+    if copied is not None and not _self_keyed(copied[0], domain.table(rows.table)):
+        return q.select(f"count(DISTINCT {_q(q.add(copied[0]))}.{_q(copied[1])})")
+    alias = q.add(replace(rows, top=None))
+    table = domain.table(rows.table)
+    if not table.is_entity:
+        return q.select("count(*)")
+    return q.select(f"count(DISTINCT {_q(alias)}.{_q(table.key[0])})")
+
+
+def _which(which: Which, domain: Domain) -> str:
+    direction = "DESC" if which.descending else "ASC"
+    if not which.column:
+        parts = [
+            f"SELECT {_literal(n)} AS name, ({_count(s, domain)}) AS n"
+            for n, s in zip(which.names, which.options, strict=True)
+        ]
+        return f"{' UNION ALL '.join(parts)} ORDER BY n {direction}"
+    table = domain.table(which.options[0].table)
+    label, column = _q(table.label), _q(which.column)
+    if all(len(o.conditions) == 1 for o in which.options):
+        merged = Set(table.name, (Is(tuple(e for o in which.options for e in o.entities)),))
+        q = _Query(domain)
+        alias = _q(q.add(merged))
+        body = q.select(f"{alias}.{label}, {alias}.{column}")
+        return f"{body} ORDER BY {alias}.{column} {direction}"
+    parts = []
+    for option in which.options:
+        q = _Query(domain)
+        alias = _q(q.add(option))
+        parts.append(q.select(f"{alias}.{label}, {alias}.{column}"))
+    return f"{' UNION ALL '.join(parts)} ORDER BY {column} {direction}"
+
+
+class _Query:
+    """One SELECT being put together."""
+
+    def __init__(self, domain: Domain):
+        self.domain = domain
+        self.sources: list[str] = []
+        self.where: list[str] = []
+        self.ordering = ""
+        self.aliases: dict[str, int] = {}
+
+    def add(self, rows: Set, join: str = "", linked: Column | None = None) -> str:
+        """Put the rows of a set into FROM, with everything they depend on; return their alias.
+
+        `linked` is the column by which `join` reaches them: no other key that comes in other replies may be used.
+        """
+        alias = self._alias(rows.table)
+        table = self.domain.table(rows.table)
+        source = _q(rows.table) + (f" AS {_q(alias)}" if alias != rows.table else "")
+        self.sources.append(f"JOIN {source} ON {join.format(alias=_q(alias))}" if join else source)
+        used = [linked] if linked else []
+        for c in rows.conditions:
+            match c:
+                case Is(entities=entities):
+                    self._is(alias, table, entities)
+                case Where():
+                    self.where.append(_condition(alias, c))
+                case To(set=target):
+                    column = _link(table, self.domain.table(target.table), self.domain, used)
+                    used.append(column)
+                    self._join(alias, table, column, target)
+                case Through(rows=detail):
+                    self._through(alias, table, rows, detail)
+                case Same(own=own, set=other, column=column_name):
+                    self.where.append(f"{_q(alias)}.{_q(own)} IN ({_names(other, column_name, self.domain)})")
+        if rows.top is not None and not rows.top.via:
+            self.order(alias, rows.top)
+        return alias
+
+    def _through(self, alias: str, table: Table, rows: Set, detail: Set) -> None:
+        others = [c for c in rows.conditions if not (isinstance(c, Through) and c.rows is detail)]
+        by_label = not others and _self_bound(detail, self.domain)
+        # rows that a named thing brings have that thing's key, and perhaps no other
+        anchor = next((c.set for c in detail.conditions if isinstance(c, To)), None) if by_label else None
+        detail_table = self.domain.table(detail.table)
+        used = [_link(detail_table, self.domain.table(anchor.table), self.domain, [])] if anchor else []
+        column = _link(detail_table, table, self.domain, used, by_label=by_label)
+        links = column.links
+        assert links is not None
+        joined = self.add(
+            detail, f"{{alias}}.{_q(column.name)} = {_q(alias)}.{_q(links.column)}", None if anchor else column
+        )
+        self._narrow(column, joined, detail_table, alias, table)
+        if rows.top is not None and rows.top.via == detail.table:
+            self.order(joined, rows.top)
+
+    def _narrow(self, column: Column, detail: str, detail_table: Table, alias: str, table: Table) -> None:
+        """Add the condition that a link declares; it speaks of the tables by name."""
+        if column.links and column.links.where:
+            where = column.links.where.replace(f"{table.name}.", f"{alias}.")
+            self.where.append(where.replace(f"{detail_table.name}.", f"{detail}."))
+
+    def _join(self, alias: str, table: Table, column: Column, target: Set) -> None:
+        links = column.links
+        assert links is not None
+        if target.top is None:
+            joined = self.add(target, f"{{alias}}.{_q(links.column)} = {_q(alias)}.{_q(column.name)}")
+            self._narrow(column, alias, table, joined, self.domain.table(target.table))
+            return
+        inner = _Query(self.domain)
+        inner_alias = inner.add(target)
+        body = inner.select(f"{_q(inner_alias)}.{_q(links.column)}")
+        self.where.append(f"{_q(alias)}.{_q(column.name)} IN ({body})")
+
+    def order(self, alias: str, top: Top) -> None:
+        column = f"{_q(alias)}.{_q(top.column)}"
+        column = f"length({column})" if top.shortest else column
+        skip = f" OFFSET {top.skip}" if top.skip else ""
+        self.ordering = f" ORDER BY {column} {'DESC' if top.descending else 'ASC'} LIMIT {top.n}{skip}"
+        # what has no value cannot be the first or the last by it
+        self.where.append(f"{column} IS NOT NULL")
+
+    def _is(self, alias: str, table: Table, entities: tuple[Entity, ...]) -> None:
+        label, key = f"{_q(alias)}.{_q(table.label)}", f"{_q(alias)}.{_q(table.key[0])}"
+        known = [e for e in entities if e.key is not None]
+        names = list(dict.fromkeys(e.text for e in entities))
+        if len(names) == 1:
+            self.where.append(f"{label} = {_literal(names[0])}")
+        elif len(known) < len(entities):
+            self.where.append(f"{label} IN ({', '.join(map(_literal, names))})")
+        if len(known) == len(entities):
+            keys = ", ".join(_literal(e.key) for e in entities)
+            self.where.append(f"{key} = {keys}" if len(entities) == 1 else f"{key} IN ({keys})")
+
+    def _alias(self, table: str) -> str:
+        n = self.aliases[table] = self.aliases.get(table, 0) + 1
+        return table if n == 1 else f"{table}_{n}"
+
+    def select(self, what: str, distinct: bool = False) -> str:
+        ordering = self.ordering
+        where = f" WHERE {' AND '.join(self.where)}" if self.where else ""
+        return f"SELECT {'DISTINCT ' if distinct and not ordering else ''}{what} FROM {' '.join(self.sources)}{where}{ordering}"
+
+
+def _self_keyed(detail: Set, table: Table) -> bool:
+    """Whether the rows of a detail table are bound so that they have the key of `table`, not only its label."""
+    return any(isinstance(c, To) for c in detail.conditions)
+
+
+def _self_bound(detail: Set, domain: Domain) -> bool:
+    """Whether rows of a detail table can be had without the row they lead to."""
+    return any(
+        isinstance(c, To) or (isinstance(c, Where) and _is_input(detail.table, c.column, domain))
+        for c in detail.conditions
+    )
+
+
+def _is_input(table: str, column: str, domain: Domain) -> bool:
+    return any(column in a.needs for a in domain.accesses[table])
+
+
+def _link(detail: Table, table: Table, domain: Domain, used: list[Column], *, by_label: bool = False) -> Column:
+    """The column of `detail` that links to `table`: by its key, or by its label where the key may not be there.
+
+    The key is not there when the rows come in replies that lack it: a year's awards name a film, not its id. `used`
+    are the columns by which the rows are already reached.
+    """
+    links = [c for c in detail.columns if c.links and c.links.table == table.name]
+    keys = [c for c in links if c.links and c.links.column in table.key]
+    labels = [c for c in links if c not in keys]
+    ways = domain.accesses[detail.name]
+    together = any(not {c.name for c in (*used, *keys)} & set(a.lacks) for a in ways)
+    lacking = any(c.name in a.lacks for a in ways for c in keys)
+    if labels and (not together or (by_label and lacking)):
+        return labels[0]
+    return (keys or labels)[0]
+
+
+def _condition(alias: str, c: Where) -> str:
+    column = f"{_q(alias)}.{_q(c.column)}"
+    if c.op == "in":
+        return f"{column} IN ({', '.join(map(_literal, c.values))})"
+    if c.op == "between":
+        return f"{column} BETWEEN {_literal(c.values[0])} AND {_literal(c.values[1])}"
+    return f"{column} {c.op} {_literal(c.values[0])}"
+
+
+def _literal(value: Any) -> str:
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    if isinstance(value, (int, float)):
+        return repr(value)
+    return "'" + str(value).replace("'", "''") + "'"
+
+
+_PLAIN = frozenset(["cast", "order"])
+
+
+def _q(name: str) -> str:
+    return f'"{name}"' if name in _PLAIN else name

@@ -1,0 +1,105 @@
+"""A question taken apart: its words, what the lexicon and the linker found in it, and what each word weighs.
+
+Words are numbered; a set of words is a bit mask.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from kg.domain import Column, Table
+
+from .lexicon import Atom, Token
+from .meaning import Condition, Entity, Set
+
+
+@dataclass(frozen=True)
+class Named:
+    """A span of the question linked to rows of one table: the best one, its namesakes, and those whose longer names
+    begin with it (a series)."""
+
+    table: str
+    mask: int
+    best: Entity
+    namesakes: tuple[Entity, ...]
+    cost: float
+    series: tuple[Entity, ...] = ()
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A year or a date in the question: `op` and values for a year column, and the words it explains."""
+
+    mask: int
+    op: str
+    values: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Part:
+    """A set, the words it explains, those of its names and values (which no other part may use), its cost."""
+
+    set: Set
+    mask: int
+    solid: int
+    cost: float
+
+    def also(self, *conditions: Condition, mask: int, solid: int = 0, cost: float = 0.0) -> Part:
+        return Part(self.set.also(*conditions), self.mask | mask, self.solid | solid, self.cost + cost)
+
+
+_NONE: list[Atom] = []
+
+
+@dataclass
+class Question:
+    """A question taken apart: its words, what the lexicon and the linker found, and how much each word matters."""
+
+    text: str
+    words: list[Token]
+    atoms: list[Atom]
+    named: list[Named]
+    moments: list[Moment]
+    numbers: list[tuple[int, float]]  # (position, value)
+    weights: list[float]
+    _of: dict[tuple[str, str], list[Atom]] = field(default_factory=dict)
+    _weights: dict[int, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for a in self.atoms:
+            self._of.setdefault((a.meant.kind, ""), []).append(a)
+            if a.meant.name:
+                self._of.setdefault((a.meant.kind, a.meant.name), []).append(a)
+
+    def of(self, kind: str, name: str = "") -> list[Atom]:
+        return self._of.get((kind, name), _NONE)
+
+    def is_asked_for(self, atom: Atom) -> bool:
+        """Whether a noun stands behind which, what, name or list: "which films", "list the movies"."""
+        before = [w.text for w in self.words[max(0, atom.first - 3) : atom.first]]
+        return bool({"which", "what", "name", "list", "all"} & set(before))
+
+    def weight(self, mask: int) -> float:
+        known = self._weights.get(mask)
+        if known is None:
+            known = self._weights[mask] = sum(w for i, w in enumerate(self.weights) if mask >> i & 1)
+        return known
+
+    @cached_property
+    def total(self) -> float:
+        return sum(self.weights)
+
+
+def distance(a: int, b: int) -> int:
+    """Words between two spans (0: they touch or overlap, or one is empty)."""
+    if not a or not b or a & b:
+        return 0
+    low_a, high_a = (a & -a).bit_length(), a.bit_length()
+    low_b, high_b = (b & -b).bit_length(), b.bit_length()
+    return max(0, max(low_a, low_b) - min(high_a, high_b) - 1)
+
+
+def year_column(table: Table) -> Column | None:
+    """The column that a bare year speaks of."""
+    return next((c for c in table.columns if c.numeric and (c.year_of or "year" in c.says)), None)
