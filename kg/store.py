@@ -72,7 +72,7 @@ class Store:
         self._con = self._connect()
         try:
             # read before anything is written: a damaged file stays as it is
-            self.ledger = self._read_ledger() if self._is_ours() else Ledger()
+            self.ledger = self._read_ledger() if self.path is not None and self._is_ours() else Ledger()
             self._con.execute(FOLD_SQL)
             self._con.execute(_LEDGER_SQL)
             self._con.execute(_LOCK_SQL)

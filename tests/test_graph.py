@@ -26,7 +26,7 @@ def sorted_rows(rows: list[tuple[Any, ...]]) -> list[str]:
     return sorted(map(repr, rows))
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
 @given(seed=st.integers(0, 10**9))
 @example(seed=1123)  # a RIGHT JOIN whose inputs grew with what was stored
 def test_lazy_is_eager_and_asking_again_is_free(seed: int) -> None:
@@ -47,7 +47,7 @@ def test_lazy_is_eager_and_asking_again_is_free(seed: int) -> None:
     assert sorted_rows(again.rows) == sorted_rows(result.rows)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
 @given(seed=st.integers(0, 10**9))
 def test_what_others_asked_changes_neither_rows_nor_calls(seed: int) -> None:
     r = random.Random(seed)

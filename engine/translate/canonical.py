@@ -18,14 +18,16 @@ from kg.domain import Domain
 from kg.link import Finder, Mention
 from kg.text import fold
 
-from .ask import Asker, Reading
+from .ask import readings
 from .base import Translated, Translation
 from .compose import Composer, Counts
 from .lexicon import Atom, Lexicon, Token, tokens
 from .meaning import Entity
 from .program import sql
 from .question import Moment, Named, Question
+from .reading import Reading
 from .utter import Utterer
+from .wanted import wanted
 
 KEPT = 8  # readings that become programs
 PLAUSIBLE = 0.6  # share of the words a reading must explain to be worth a second look
@@ -62,12 +64,11 @@ class Canonical:
         linked = time.perf_counter()
         composer = Composer(self.lexicon, asked, self.counts)
         parts = composer.compose()
-        asker = Asker(composer, parts, now.date().isoformat())
-        readings = asker.readings()[: 4 * KEPT]
+        found = readings(composer, parts, now.date().isoformat())[: 4 * KEPT]
         composed = time.perf_counter()
-        ranked = self._rank(asked, _distinct(readings, self.domain))
+        ranked = self._rank(asked, _distinct(found, self.domain))
         seconds = {"link": linked - started, "compose": composed - linked, "rank": time.perf_counter() - composed}
-        return Translated(self._translations(asked, ranked), self._unknown(asked), asker.wanted.explanation, seconds)
+        return Translated(self._translations(asked, ranked), self._unknown(asked), wanted(asked).explanation, seconds)
 
     # -- reading the question ---------------------------------------------------------------------------------
 

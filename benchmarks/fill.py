@@ -1,0 +1,111 @@
+"""How fast replies become stored rows, next to DuckDB's own appender given the same rows ready-made.
+
+    python -m benchmarks.fill
+    python -m benchmarks.fill --base ../shared/cragkg
+
+Takes every movie of a data directory in CRAG's layout ($KG_BASE_DIRECTORY if --base is not given, else the bundled
+sample, often over) as the reply of a call of its own. Ours is all that happens to a reply: objects, columns, types,
+ledger entries, one transaction. The appender has nothing to do but append. The ratio is what counts; both run in turn
+several times, and the best of each is taken.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime as dt
+import json
+import os
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from kg.domain import Domain
+from kg.fetch import BATCH
+from kg.ledger import call_of
+from kg.load import BUILT_IN, load_domain
+from kg.shapes import Row, objects, rows
+from kg.sources import SAMPLE
+from kg.store import Arrival, Store
+
+NOW = dt.datetime(2024, 1, 1, tzinfo=dt.UTC)
+AT_LEAST = 5_000  # movies
+RUNS = 5
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.fill", description=__doc__)
+    parser.add_argument("--base", type=Path, default=os.environ.get("KG_BASE_DIRECTORY") or SAMPLE)
+    base = Path(parser.parse_args(argv).base)
+    domain = load_domain(BUILT_IN / "movie.yaml")
+    movies = read(base)
+    ready = ready_made(domain, movies)
+    count = sum(map(len, ready.values()))
+    ours, appender = 1e9, 1e9
+    for _ in range(RUNS):
+        appender = min(appender, append(domain, ready))
+        ours = min(ours, fill(domain, movies))
+    print(f"{len(movies):,} movies of {base.name}, {count:,} rows")
+    print(f"replies to rows, stored: {ours:.2f} s, {count / ours:,.0f} rows/s")
+    print(f"DuckDB's appender:       {appender:.2f} s, {count / appender:,.0f} rows/s")
+    print(f"ratio: {appender / ours:.2f} of the appender's speed")
+    return 0
+
+
+def read(base: Path) -> list[dict[str, Any]]:
+    """The movies; of a small directory often enough, each time with other ids."""
+    movies = list(json.loads((base / "movie" / "movie_db.json").read_text(encoding="utf-8")).values())
+    again = range(-(-AT_LEAST // len(movies)))
+    return [{**m, "id": m["id"] + 10_000_000 * i} for i in again for m in movies]
+
+
+def arrivals(domain: Domain, movies: list[dict[str, Any]]) -> list[Arrival]:
+    fetch = next(f for f in domain.fetches if f.name == "movie_by_id")
+    out = []
+    for m in movies:
+        call = call_of(fetch, domain.name, {"id": m["id"]})
+        out.append(Arrival(call, fetch, objects(m, fetch, domain, dict(call.args)), False, NOW))
+    return out
+
+
+def fill(domain: Domain, movies: list[dict[str, Any]]) -> float:
+    """The seconds that storing takes, batch by batch as the fetcher does it."""
+    store = Store()
+    store.open_domain(domain, "")
+    started = time.perf_counter()
+    for start in range(0, len(movies), BATCH):
+        store.add(domain, arrivals(domain, movies[start : start + BATCH]))
+    seconds = time.perf_counter() - started
+    store.close()
+    return seconds
+
+
+def ready_made(domain: Domain, movies: list[dict[str, Any]]) -> dict[str, list[Row]]:
+    fetch = next(f for f in domain.fetches if f.name == "movie_by_id")
+    found = [f for a in arrivals(domain, movies) for f in a.found]
+    return rows(found, range(len(found)), fetch, domain)
+
+
+def append(domain: Domain, ready: dict[str, list[Row]]) -> float:
+    """The seconds that appending ready-made rows to the same tables takes, in one transaction."""
+    con = duckdb.connect()
+    for name in ready:
+        columns = ", ".join(f'"{c.name}" {c.type}' for c in domain.table(name.partition("__")[0]).columns)
+        con.execute(f'CREATE TABLE "{name}" ({columns}, _call BIGINT)')
+    started = time.perf_counter()
+    con.begin()
+    for name, stored in ready.items():
+        appender = con.appender(f'"{name}"')
+        appender.append_rows(stored)
+        appender.flush()
+    con.commit()
+    seconds = time.perf_counter() - started
+    con.close()
+    return seconds
+
+
+if __name__ == "__main__":
+    sys.exit(main())

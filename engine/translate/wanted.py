@@ -1,0 +1,120 @@
+"""What kind of answer the opening of a question asks for, and how well a kind of answer fits it."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+
+from kg.domain import Column
+
+from .lexicon import Atom
+from .question import Question
+
+FITS, CLASHES = 0.6, -1.0
+_OPENERS = frozenset(
+    ["did", "does", "do", "is", "was", "were", "are", "has", "have", "had", "can", "could", "will", "would"]
+)
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What kind of answer the question's opening asks for."""
+
+    yes_no: bool = False
+    person: frozenset[str] = frozenset()  # tables whose rows "who" asks for
+    date: bool = False
+    year: bool = False
+    number: bool = False
+    money: bool = False
+    place: bool = False
+    explanation: bool = False
+    tables: frozenset[str] = frozenset()
+
+    def fit_rows(self, table: str) -> float:
+        w = self
+        if w.yes_no or w.explanation or w.place:
+            return CLASHES
+        if w.person:
+            return FITS if table in w.person else CLASHES
+        if w.date or w.number or w.money:
+            return CLASHES
+        return FITS if table in w.tables else (CLASHES / 2 if w.tables else 0.0)
+
+    def fit_column(self, column: Column) -> float:
+        w = self
+        if w.yes_no or w.explanation or w.place:
+            return CLASHES
+        if w.date:
+            if "year" in column.says:
+                return FITS if w.year else FITS / 2
+            return CLASHES if column.type != "DATE" else FITS / 2 if w.year else FITS
+        if w.money:
+            return FITS if column.unit == "USD" else CLASHES
+        if w.number:
+            return FITS if column.unit == "min" else CLASHES
+        if w.person:
+            return CLASHES / 2
+        return 0.0
+
+
+def wanted(question: Question) -> Wanted:
+    q = question
+    words = [w.text for w in q.words]
+    asking = [a for a in q.of("wh") if a.mask.bit_count() == 1]
+    first_word = min((a.first for a in asking), default=0)
+    # the first question word decides: in "what was the debut of whoever ..." it is not "whoever"
+    who = frozenset(a.meant.table for a in asking if a.first == first_word and a.phrase.startswith("who"))
+    counts = bool(q.of("op", "count"))
+    first = words[0] if words else ""
+    text = " ".join(words)
+    explanation = (
+        "why" in words or ("how" in words and not _how_is_measured(words)) or text.startswith(("what made", "what led"))
+    )
+    return Wanted(
+        yes_no=first in _OPENERS and not counts and not any(a.first == 0 for a in q.of("op", "polite")),
+        person=who,
+        date="when" in words
+        or "what day" in text
+        or "what date" in text
+        or "what year" in text
+        or "which year" in text,
+        year="what year" in text or "which year" in text,
+        number=(counts and not asked_before(question, q.of("op", "count")))
+        or "how long" in text
+        or "how many" in text
+        or "how old" in text,
+        money="how much" in text,
+        place="where" in words[:4],
+        explanation=explanation,
+        tables=frozenset(a.meant.table for a in q.of("table") if q.is_asked_for(a)),
+    )
+
+
+def asked_before(question: Question, ops: list[Atom]) -> bool:
+    """Whether "which" or "who" comes before a count: then things are asked for, by their number."""
+    first = min(a.first for a in ops)
+    return any(w.text in ("which", "who", "whose") for w in question.words[:first])
+
+
+def _how_is_measured(words: list[str]) -> bool:
+    """how many, how old, how much ...: a quantity, not an explanation."""
+    after = [b for a, b in itertools.pairwise(words) if a == "how"]
+    return all(
+        b
+        in (
+            "many",
+            "much",
+            "long",
+            "old",
+            "often",
+            "tall",
+            "far",
+            "big",
+            "large",
+            "expensive",
+            "well",
+            "highly",
+            "high",
+        )
+        for b in after
+    )
