@@ -36,7 +36,8 @@ QUERIES = {
     ),
     "subqueries": (
         "WITH d AS (SELECT m.id AS id FROM crew c JOIN movie m ON m.id = c.movie_id "
-        "JOIN person p ON p.id = c.person_id WHERE p.name = 'James Cameron' AND c.job = 'Director') SELECT m.title, (SELECT count(*) FROM cast c "
+        "JOIN person p ON p.id = c.person_id WHERE p.name = 'James Cameron' AND c.job = 'Director') "
+        "SELECT m.title, (SELECT count(*) FROM cast c "
         "WHERE c.movie_id = m.id) AS n FROM movie m WHERE m.id IN (SELECT id FROM d) "
         "AND EXISTS (SELECT 1 FROM genre g WHERE g.movie_id = m.id AND g.name = 'Drama')"
     ),

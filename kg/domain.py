@@ -233,6 +233,16 @@ class Domain:
         return {o.name: o for o in self.objects}
 
     @cached_property
+    def key_fields(self) -> dict[str, tuple[tuple[str, Column], ...]]:
+        """Object to the fields (or "@argument") of its key, each with a column that holds it."""
+        out = {}
+        for obj in self.objects:
+            table = self.table(obj.fills[0].table)
+            columns = (table.column(c) for c in obj.key_columns(table.name))
+            out[obj.name] = tuple(zip(obj.key, columns, strict=True))
+        return out
+
+    @cached_property
     def entities(self) -> tuple[Table, ...]:
         return tuple(t for t in self.tables if t.is_entity)
 

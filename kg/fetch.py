@@ -26,8 +26,8 @@ from .steps import Inputs, Lookup, Plan, Step
 from .store import Arrival, Store
 
 # In-process calls are answered faster than one by one they could be stored: so many, or for so long, are gathered.
-BATCH = 512
-BATCH_SECONDS = 0.05
+BATCH = 2048
+BATCH_SECONDS = 0.1
 MAX_INPUTS = 1_000_000
 
 

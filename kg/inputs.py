@@ -44,13 +44,13 @@ def as_input(value: Any, column: Column) -> Scalar | None:
         except ValueError:
             return None
         return _moment(moment, column.type)
-    return str(value)
+    return str(value).encode(errors="replace").decode()  # a terminal can send halves of characters
 
 
 def _whole(value: Any) -> int | None:
     try:
         number = decimal.Decimal(str(int(value) if isinstance(value, bool) else value).strip())
-        return int(number) if number == number.to_integral_value() else None
+        return int(number) if number == number.to_integral_value() and abs(number) < 2**63 else None
     except (decimal.InvalidOperation, OverflowError, ValueError):
         return None
 

@@ -8,10 +8,11 @@ speak of; here they are only read and judged, in memory.
 from __future__ import annotations
 
 import datetime as dt
-import json
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
+
+import orjson
 
 from .domain import CHANGES, Changes, Domain, Fetch
 
@@ -36,7 +37,7 @@ class Call:
 
     @property
     def text(self) -> str:
-        return json.dumps(dict(self.args), ensure_ascii=False, separators=(",", ":"))
+        return orjson.dumps(dict(self.args)).decode()
 
     def __str__(self) -> str:
         return f"{self.fetch}({', '.join(f'{k}={v!r}' for k, v in self.args)})"

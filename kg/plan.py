@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from .bindings import Binding, Const, Edge, Facts, OneOf, Ref, Within
-from .domain import Access, Column, Domain, Via
+from .domain import Access, Column, Domain, Scalar, Via
 from .errors import MissingInput, QueryError
 from .inputs import Limits, as_input, constants, limits_of, whole_range, within, words
 from .scopes import Item, Scope, Scopes, binding_query, with_ctes
@@ -297,11 +297,22 @@ class _Planner:
                 return None
             sources = tuple(s for p in kept for s in p.sources)
             return _Bound(sources, sum(p.count for p in kept), any(p.clipped for p in kept))
-        if not self._reaches(binding, item, home):
-            return None
         found = home.resolve(binding.source[0])
-        assert found is not None
+        if found is None or found[1] is item:
+            return None
+        known = self._constants(found, binding)
+        if known is not None:
+            inside = within(known, limits)
+            return _Bound((inside,), len(inside), len(inside) < len(known)) if inside or not known else None
+        if not found[1].filled:
+            return None
         return _Bound((Lookup(binding_query(found[0], binding.source)),), max(found[1].rows, 1))
+
+    def _constants(self, found: tuple[Scope, Item], edge: Edge) -> tuple[Scalar, ...] | None:
+        """The constants that the other side of an equality is among: then nothing need be looked up."""
+        scope, item = found
+        column = item.table.by_name.get(edge.source[1]) if item.table is not None else None
+        return None if column is None else constants(scope.facts, edge.source, column)
 
     def _reaches(self, edge: Edge, item: Item, home: Scope) -> bool:
         """Whether the other side of an equality is filled already."""

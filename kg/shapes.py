@@ -14,6 +14,7 @@ from array import array
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, repeat
+from operator import itemgetter
 from typing import Any
 
 from .domain import Column, Domain, Fetch, Fill, partition
@@ -38,10 +39,7 @@ def objects(reply: Any, fetch: Fetch, domain: Domain, args: Mapping[str, Any]) -
     if reply is None or reply in ([], {}):
         return []
     bodies = _walk(reply, fetch.rows, "", fetch.endpoint)
-    obj = domain.object_by_name[fetch.gives]
-    table = domain.table(obj.fills[0].table)
-    columns = [table.column(c) for c in obj.key_columns(table.name)]
-    fields = list(zip(obj.key, columns, strict=True))
+    fields = domain.key_fields[fetch.gives]
     found = {}
     for body in bodies:
         key = tuple(_key_field(body, field, column, args, fetch) for field, column in fields)
@@ -100,6 +98,8 @@ def matches(found: Found, fetch: Fetch, domain: Domain) -> bool:
 def _walk(value: Any, path: str, prefix: str, endpoint: str) -> list[Any]:
     """The values at `path` ("$", "$[*]", "$.a[*].b", "cast[*]"), always as a list."""
     here = [value]
+    if path == "$":
+        return here
     walked = prefix or "$"
     for name, star in _STEP.findall(path.removeprefix("$")):
         if star:
@@ -157,8 +157,11 @@ def _cells(path: str, records: list[Any], where: str, fetch: Fetch) -> list[Any]
         if not kinds <= ({dict, type(None)} if i else {dict}):
             other = next(r for r in records if type(r) is not dict and not (i and r is None))
             raise BadReply(f"an object was expected, {_kind(other)} came", endpoint=fetch.endpoint, path=where)
-        # a record may lack any field: CRAG's persons have no birthday key when it is not known
-        records = [None if r is None else r.get(name) for r in records] if i else [r.get(name) for r in records]
+        try:
+            records = list(map(itemgetter(name), records))
+        except (KeyError, TypeError):
+            # a record may lack any field: CRAG's persons have no birthday key when it is not known
+            records = [None if r is None else r.get(name) for r in records]
     return records
 
 
@@ -173,7 +176,7 @@ def _typed(cells: Sequence[Any], column: Column, path: str, fetch: Fetch) -> Seq
     if column.type == "TEXT":
         cells = _writable(cells)
     elif column.type in _WIDTHS:
-        _must_fit(cells, column, path, fetch)
+        _must_fit(cells if None not in cells else [n for n in cells if n is not None], column, path, fetch)
     if column.null_when:
         nothing = column.null_when
         cells = [None if v in nothing else v for v in cells]
@@ -182,7 +185,7 @@ def _typed(cells: Sequence[Any], column: Column, path: str, fetch: Fetch) -> Seq
 
 def _must_fit(numbers: Sequence[Any], column: Column, path: str, fetch: Fetch) -> None:
     try:
-        array(_WIDTHS[column.type], [n for n in numbers if n is not None])
+        array(_WIDTHS[column.type], numbers)
     except OverflowError as e:
         raise BadReply(f"a number does not fit in {column.type}", endpoint=fetch.endpoint, path=path) from e
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import contextlib
 import datetime as dt
-import json
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
+import orjson
 
 from .domain import Domain, Fetch, partition
 from .errors import QueryError, StoreError
@@ -32,7 +32,7 @@ _LEDGER_SQL = f"""
 CREATE SCHEMA IF NOT EXISTS {_LEDGER};
 CREATE TABLE IF NOT EXISTS {_LEDGER}.domain (name TEXT PRIMARY KEY, digest TEXT);
 CREATE TABLE IF NOT EXISTS {_LEDGER}.call (
-    id BIGINT PRIMARY KEY, domain TEXT, fetch_name TEXT, args TEXT, object TEXT, objects INTEGER, cut_off BOOLEAN,
+    id BIGINT, domain TEXT, fetch_name TEXT, args TEXT, object TEXT, objects INTEGER, cut_off BOOLEAN,
     fetched TIMESTAMP, expires TIMESTAMP);  -- UTC; of two rows for the same call the later counts
 CREATE TABLE IF NOT EXISTS {_LEDGER}.object (domain TEXT, object TEXT, key TEXT, call BIGINT);
 """
@@ -170,8 +170,9 @@ class Store:
         with self._lock, self._transaction():
             seen: set[Key] = set()
             entries: list[tuple[Entry, Arrival, list[Found]]] = []
+            expires = {m: expiry(domain, arrivals[0].fetch.gives, m) for m in {a.fetched for a in arrivals}}
             for a in arrivals:
-                entry, new = self._entry(domain, a, seen)
+                entry, new = self._entry(domain, a, expires[a.fetched], seen)
                 entries.append((entry, a, new))
             self._forget(domain, arrivals[0].fetch, [f.key for _, _, new in entries for f in new])
             self._append_rows(domain, arrivals[0].fetch, entries)
@@ -179,14 +180,16 @@ class Store:
             for entry, a, new in entries:
                 self.ledger.put(entry, a.fetch.gives, (f.key for f in new))
 
-    def _entry(self, domain: Domain, a: Arrival, seen: set[Key]) -> tuple[Entry, list[Found]]:
+    def _entry(
+        self, domain: Domain, a: Arrival, expires: dt.datetime | None, seen: set[Key]
+    ) -> tuple[Entry, list[Found]]:
         """The entry of `a`, and those of its objects that are not known yet; `seen` are those of the same batch."""
-        expires = expiry(domain, a.fetch.gives, a.fetched)
+        known = self.ledger.objects.get((domain.name, a.fetch.gives), {})
         new = []
         for f in a.found:
-            held = self.ledger.holds(domain.name, a.fetch.gives, f.key)
             if f.key in seen:
                 continue
+            held = known.get(f.key)
             if held is None or not held.fresh(a.fetched):
                 new.append(f)
                 seen.add(f.key)
@@ -224,14 +227,15 @@ class Store:
             self._append(f'"{domain.name}"."{name}"', stored)
 
     def _append_entries(self, entries: list[tuple[Entry, Arrival, list[Found]]]) -> None:
-        calls = []
-        for e, a, _ in entries:
-            moments = _naive(e.fetched), _naive(e.expires) if e.expires else None
-            calls.append(
-                (e.id, e.call.domain, e.call.fetch, e.call.text, a.fetch.gives, e.objects, e.cut_off, *moments)
-            )
+        moments = {m for e, _, _ in entries for m in (e.fetched, e.expires)}
+        naive = {m: m and _naive(m) for m in moments}
+        calls, keys = [], []
+        for e, a, new in entries:
+            domain, obj = e.call.domain, a.fetch.gives
+            times = naive[e.fetched], naive[e.expires]
+            calls.append((e.id, domain, e.call.fetch, e.call.text, obj, e.objects, e.cut_off, *times))
+            keys += [(domain, obj, _key_text(f.key), e.id) for f in new]
         self._append(f"{_LEDGER}.call", calls)
-        keys = [(e.call.domain, a.fetch.gives, _key_text(f.key), e.id) for e, a, new in entries for f in new]
         self._append(f"{_LEDGER}.object", keys)
 
     def _append(self, table: str, stored: Sequence[Row]) -> None:
@@ -296,13 +300,13 @@ class Store:
             f"SELECT id, domain, fetch_name, args, objects, cut_off, fetched, expires FROM {_LEDGER}.call ORDER BY id"
         )
         for id_, domain, fetch, args, objects, cut_off, fetched, expires in self._con.execute(calls).fetchall():
-            call = Call(domain, fetch, tuple(json.loads(args).items()))
+            call = Call(domain, fetch, tuple(orjson.loads(args).items()))
             until = expires.replace(tzinfo=dt.UTC) if expires else None
             ledger.put(Entry(id_, call, objects, cut_off, fetched.replace(tzinfo=dt.UTC), until))
         keys = f"SELECT domain, object, key, call FROM {_LEDGER}.object"
         for domain, obj, key, id_ in self._con.execute(keys).fetchall():
             if id_ in ledger.by_id:
-                ledger.objects.setdefault((domain, obj), {})[tuple(json.loads(key))] = ledger.by_id[id_]
+                ledger.objects.setdefault((domain, obj), {})[tuple(orjson.loads(key))] = ledger.by_id[id_]
         return ledger
 
 
@@ -312,7 +316,7 @@ def _naive(moment: dt.datetime) -> dt.datetime:
 
 
 def _key_text(key: Key) -> str:
-    return json.dumps(key, ensure_ascii=False)
+    return orjson.dumps(key).decode()
 
 
 def _first_line(e: BaseException) -> str:
