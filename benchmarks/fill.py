@@ -22,12 +22,13 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import numpy as np
 
 from kg.domain import Domain
 from kg.fetch import BATCH
 from kg.ledger import call_of
 from kg.load import BUILT_IN, load_domain
-from kg.shapes import Row, objects, rows
+from kg.shapes import Row, columns, objects
 from kg.sources import SAMPLE
 from kg.store import Arrival, Store
 
@@ -86,7 +87,8 @@ def fill(domain: Domain, movies: list[dict[str, Any]]) -> float:
 def ready_made(domain: Domain, movies: list[dict[str, Any]]) -> dict[str, list[Row]]:
     fetch = next(f for f in domain.fetches if f.name == "movie_by_id")
     found = [f for a in arrivals(domain, movies) for f in a.found]
-    return rows(found, range(len(found)), fetch, domain)
+    filled = columns(found, range(len(found)), fetch, domain)
+    return {name: list(zip(*(np.array(c, dtype=object) for c in cells), strict=True)) for name, cells in filled.items()}
 
 
 def append(domain: Domain, ready: dict[str, list[Row]]) -> float:

@@ -62,7 +62,7 @@ def say(value: Any, column: Column | None) -> str:
     return str(value)
 
 
-def _number(value: float, unit: str, column: Column | None) -> str:
+def _number(value: int | float, unit: str, column: Column | None) -> str:
     if column is not None and (column.year_of or "year" in column.says):
         return str(value)
     if unit == "USD":

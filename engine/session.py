@@ -92,8 +92,9 @@ class Session:
     ) -> Answer:
         """Return the answer to `question`, asked at `query_time` (CRAG's format, ISO, or None for now).
 
-        `domain` names the domain if it is known; `pages` are not read yet. Never raises for what a question, an API or the disk does: then the
-        answer is "i don't know", with a reason. Raises ClockError for a query time that is none.
+        `domain` names the domain if it is known; `pages` are not read yet. Never raises for what a question, an API
+        or the disk does: then the answer is "i don't know", with a reason. Raises ClockError for a query time that is
+        none.
         """
         question = _plain(question)
         now = moment_of(query_time) if query_time is not None else self.clock()

@@ -27,7 +27,7 @@ KEEP: dict[Changes, dt.timedelta | None] = {
 Key = tuple[Any, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Call:
     """A call as the ledger names it: the same fetch with the same arguments is the same call."""
 
@@ -43,7 +43,7 @@ class Call:
         return f"{self.fetch}({', '.join(f'{k}={v!r}' for k, v in self.args)})"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Entry:
     """One call that was answered: how many objects came, and when it expires.
 

@@ -22,6 +22,7 @@ from .errors import BadReply
 from .text import fold
 
 Row = tuple[Any, ...]
+Cells = Sequence[Any]  # a column; an `array` where all are whole numbers
 _STEP = re.compile(r"\.?([A-Za-z_][\w-]*)|\[(\*)\]")
 
 
@@ -47,10 +48,10 @@ def objects(reply: Any, fetch: Fetch, domain: Domain, args: Mapping[str, Any]) -
     return list(found.values())
 
 
-def rows(found: Sequence[Found], marks: Sequence[int], fetch: Fetch, domain: Domain) -> dict[str, list[Row]]:
-    """Return the rows of every partition that `found`, objects of `fetch`, fill.
+def columns(found: Sequence[Found], marks: Sequence[int], fetch: Fetch, domain: Domain) -> dict[str, list[Cells]]:
+    """Return the rows of every partition that `found`, objects of `fetch`, fill; a column at a time.
 
-    A row has the table's columns in their order and then the mark of its object, of which `marks` are parallel to
+    The columns are the table's in their order, and then the mark of the row's object; `marks` are parallel to
     `found`. Raises BadReply naming the path.
     """
     out = {}
@@ -59,23 +60,23 @@ def rows(found: Sequence[Found], marks: Sequence[int], fetch: Fetch, domain: Dom
         records, counts = _records(found, fill, fetch)
         where = fetch.rows if fill.each == "$" else f"{fetch.rows}.{fill.each}"
         paths = dict(fill.columns)
-        columns: dict[str, Sequence[Any]] = {}
+        filled: dict[str, Cells] = {}
         for column in table.columns:
             path = paths.get(column.name, column.name)
             if column.name in fill.lacks:
-                columns[column.name] = [None] * len(records)
+                filled[column.name] = [None] * len(records)
             elif column.year_of:
-                columns[column.name] = [d.year if d else None for d in columns[column.year_of]]
+                filled[column.name] = [d.year if d else None for d in filled[column.year_of]]
             elif path[0] in "@^":
                 values, at = [f.args[path[1:]] for f in found] if path[0] == "@" else [], f"{fetch.rows}.{path[1:]}"
                 if path[0] == "^":
                     values = _cells(path[1:], [f.body for f in found], fetch.rows, fetch)
-                columns[column.name] = _spread(_typed(values, column, at, fetch), counts)
+                filled[column.name] = _spread(_typed(values, column, at, fetch), counts)
             else:
                 at = where if path == "." else f"{where}.{path}"
-                columns[column.name] = _typed(_cells(path, records, where, fetch), column, at, fetch)
-        columns[""] = _spread(marks, counts)
-        out[partition(fill.table, fetch.gives)] = list(zip(*columns.values(), strict=True))
+                filled[column.name] = _typed(_cells(path, records, where, fetch), column, at, fetch)
+        filled[""] = _spread(marks, counts)
+        out[partition(fill.table, fetch.gives)] = list(filled.values())
     return out
 
 
@@ -125,7 +126,7 @@ def _key_field(body: Any, field: str, column: Column, args: Mapping[str, Any], f
     value = body.get(field)
     path = f"{fetch.rows}.{field}"
     if value is not None:
-        value = _typed([value], column, path, fetch)[0]
+        value = value if type(value) is int and column.numeric else _converted([value], column, path, fetch)[0]
     if value is None:
         raise BadReply(f"the key '{field}' is missing", endpoint=fetch.endpoint, path=path)
     return value.isoformat() if isinstance(value, dt.date) else value
@@ -137,66 +138,76 @@ def _records(found: Sequence[Found], fill: Fill, fetch: Fetch) -> tuple[list[Any
         return [f.body for f in found], None
     first = fill.each.removesuffix("[*]")
     if fill.each == f"{first}[*]" and first.isidentifier():
-        inner: list[Any] = [f.body.get(first) if type(f.body) is dict else 0 for f in found]
-        if set(map(type, inner)) <= {list}:  # nearly always: a plain list in every object
+        inner: list[Any] = [(f.body.get(first) or ()) if type(f.body) is dict else 0 for f in found]
+        if set(map(type, inner)) <= {list, tuple}:  # nearly always: a plain list in every object
             return list(chain.from_iterable(inner)), list(map(len, inner))
     per_object = [_walk(f.body, fill.each, fetch.rows, fetch.endpoint) for f in found]
     return list(chain.from_iterable(per_object)), list(map(len, per_object))
 
 
-def _spread(values: Sequence[Any], counts: list[int] | None) -> Sequence[Any]:
+def _spread(values: Cells, counts: list[int] | None) -> Cells:
     """Each value as often as its object has records."""
-    return values if counts is None else list(chain.from_iterable(map(repeat, values, counts)))
+    if counts is None:
+        return values
+    return list(chain.from_iterable(map(repeat, values, counts)))
 
 
 def _cells(path: str, records: list[Any], where: str, fetch: Fetch) -> list[Any]:
     if path == ".":
         return records
     for i, name in enumerate(path.split(".")):
-        kinds = set(map(type, records))
-        if not kinds <= ({dict, type(None)} if i else {dict}):
-            other = next(r for r in records if type(r) is not dict and not (i and r is None))
-            raise BadReply(f"an object was expected, {_kind(other)} came", endpoint=fetch.endpoint, path=where)
         try:
             records = list(map(itemgetter(name), records))
         except (KeyError, TypeError):
+            kinds = set(map(type, records))
+            if not kinds <= ({dict, type(None)} if i else {dict}):
+                other = next(r for r in records if type(r) is not dict and not (i and r is None))
+                said = f"an object was expected, {_kind(other)} came"
+                raise BadReply(said, endpoint=fetch.endpoint, path=where) from None
             # a record may lack any field: CRAG's persons have no birthday key when it is not known
             records = [None if r is None else r.get(name) for r in records]
     return records
 
 
-def _typed(cells: Sequence[Any], column: Column, path: str, fetch: Fetch) -> Sequence[Any]:
-    plain, convert = _TYPES[column.type]
+def _typed(cells: Sequence[Any], column: Column, path: str, fetch: Fetch) -> Cells:
+    """`cells` with the type of `column`. Raises BadReply."""
+    plain = _plain(cells, column.type)
+    if plain is None:
+        plain = _converted(cells, column, path, fetch)
+    if column.null_when:
+        nothing = column.null_when
+        return [None if v in nothing else v for v in plain]
+    return plain
+
+
+def _plain(cells: Sequence[Any], type_: str) -> Cells | None:
+    """`cells` if all are texts that can be written, or whole numbers that fit; the other types are not looked at."""
+    try:
+        if type_ == "TEXT":
+            "".join(cells).encode()
+            return cells
+        if type_ in _WIDTHS:
+            return array(_WIDTHS[type_], cells)
+    except (TypeError, OverflowError, UnicodeEncodeError):
+        pass
+    return None
+
+
+def _converted(cells: Sequence[Any], column: Column, path: str, fetch: Fetch) -> Sequence[Any]:
     kinds = set(map(type, cells))
     if list in kinds or dict in kinds:
         came = "a list" if list in kinds else "an object"
         raise BadReply(f"{column.type} was expected, {came} came", endpoint=fetch.endpoint, path=path)
+    plain, convert = _TYPES[column.type]
     if not kinds <= plain:
         cells = [None if v is None else convert(v) for v in cells]
-    if column.type == "TEXT":
-        cells = _writable(cells)
-    elif column.type in _WIDTHS:
-        _must_fit(cells if None not in cells else [n for n in cells if n is not None], column, path, fetch)
-    if column.null_when:
-        nothing = column.null_when
-        cells = [None if v in nothing else v for v in cells]
+    held = [v for v in cells if v is not None]
+    if column.type in _WIDTHS and _plain(held, column.type) is None:
+        raise BadReply(f"a number does not fit in {column.type}", endpoint=fetch.endpoint, path=path)
+    if column.type == "TEXT" and _plain(held, "TEXT") is None:
+        # JSON can spell halves of characters, no database can hold them
+        return [None if t is None else t.encode(errors="replace").decode() for t in cells]
     return cells
-
-
-def _must_fit(numbers: Sequence[Any], column: Column, path: str, fetch: Fetch) -> None:
-    try:
-        array(_WIDTHS[column.type], numbers)
-    except OverflowError as e:
-        raise BadReply(f"a number does not fit in {column.type}", endpoint=fetch.endpoint, path=path) from e
-
-
-def _writable(texts: Sequence[Any]) -> Sequence[Any]:
-    """`texts` without halves of characters, which JSON can spell and no database can hold."""
-    try:
-        "".join(filter(None, texts)).encode()
-    except UnicodeEncodeError:
-        return [None if t is None else t.encode(errors="replace").decode() for t in texts]
-    return texts
 
 
 def _text(v: Any) -> str | None:

@@ -24,7 +24,7 @@ def load(path: Path) -> list[dict[str, str]]:
     questions = [c.get("question") for c in cases]
     for case in cases:
         assert set(case) <= FIELDS, f"{path.name}: {case} has an unknown field"
-        assert case.get("question") and case.get("answer"), f"{path.name}: {case} expects nothing"
+        assert all(case.get(f) for f in ("question", "answer")), f"{path.name}: {case} expects nothing"
         assert questions.count(case["question"]) == 1, f"{path.name}: {case['question']} stands twice"
     return cases
 

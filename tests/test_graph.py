@@ -362,3 +362,12 @@ def test_names_are_joined_quickly() -> None:
     )
     assert result.rows == [(2000,)]
     assert result.timings["run"] < 1
+
+
+def test_a_program_again_is_answered_anew_only_when_rows_have_changed() -> None:
+    g = graph(world())
+    first = ask(g, "SELECT count(*) FROM film WHERE id IN (10, 11)")
+    again = ask(g, "SELECT count(*) FROM film WHERE id IN (10, 11)")
+    assert again.rows == first.rows
+    assert again.prepared is first.prepared
+    assert (again.filled.made, again.filled.covered) == ([], 2)

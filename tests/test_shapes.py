@@ -172,7 +172,12 @@ def test_a_path_into_a_list_is_refused() -> None:
 @pytest.mark.parametrize(
     "type_, came, stored",
     [
-        pytest.param("TIMESTAMP", "2024-02-29T12:00:00+02:00", dt.datetime.fromisoformat("2024-02-29T10:00"), id="moments are UTC"),
+        pytest.param(
+            "TIMESTAMP",
+            "2024-02-29T12:00:00+02:00",
+            dt.datetime.fromisoformat("2024-02-29T10:00"),
+            id="moments are UTC",
+        ),
         pytest.param("TIMESTAMP", "noon", None, id="no moment"),
         pytest.param("DOUBLE", 1.5, 1.5, id="a float"),
         pytest.param("DOUBLE", "1.5", 1.5, id="a float as text"),

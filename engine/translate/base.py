@@ -14,9 +14,10 @@ class Translation:
     """A program and how sure the translator is of it: its `share` among the readings that were found, and its
     `quality`, how well it accounts for the question taken by itself. Both are 0..1, and so is their product.
 
-    `utterance` is what the program asks, in plain words. `covered` is the share of the question's words that the
-    program accounts for, `margin` how far it stands before the next different one, `similarity` the encoder's
-    cosine (None if it was not asked), `unexplained` the words it leaves out, `guessed` the cost of pieces nobody said. `meaning` is there when the program was composed rather than generated.
+    `utterance` is what the program asks, in plain words. `covered` is the share of the question's words that it
+    accounts for, `unexplained` are the words it leaves out, `guessed` the cost of pieces nobody said. `margin` is how
+    far it stands before the next different one, `similarity` the encoder's cosine (None if it was not asked).
+    `meaning` is there when the program was composed rather than generated.
     """
 
     program: str

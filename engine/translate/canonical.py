@@ -135,7 +135,7 @@ class Canonical:
         return replace(named, series=tuple(Entity(c.key, c.text) for c in {c.key: c for c in found}.values()))
 
     def _goes_on(self, name: Named, words: list[Token], atoms: list[Atom], others: list[Named]) -> bool:
-        """Whether a word that nothing explains stands right before or after a name: perhaps it is part of a longer one."""
+        """Whether a word that nothing explains stands next to a name: perhaps it is part of a longer one."""
         ends = ((name.mask & -name.mask).bit_length() - 2, name.mask.bit_length())
         for i in ends:
             if 0 <= i < len(words) and words[i].stem not in self.lexicon.ignored and words[i].text.isalpha():

@@ -20,7 +20,9 @@ import yaml
 from kg.domain import Domain
 
 TEMPLATES = Path(__file__).resolve().parents[2] / "sql_templates"
-_WORD = re.compile(r"\d+s\b|\d+(?:[.,]\d+)*(?:st|nd|rd|th)?(?![^\W\d_])|[^\W_]+(?:['’](?!s\b)[^\W_]+)*|['’]s\b|[$%€£]")
+_WORD = re.compile(
+    r"\d+s\b|\d+(?:[.,]\d+)*(?:st|nd|rd|th)?(?![^\W\d_])|[^\W_]+(?:['\u2019](?!s\b)[^\W_]+)*|['\u2019]s\b|[$%€£]"
+)
 _GAP = 14  # words a gap may span
 _stemmer = snowballstemmer.stemmer("english")
 
@@ -40,8 +42,9 @@ class Meant:
     """What a phrase means: `kind` says how to read the rest.
 
     column, ask: asks for `table.column`. most: orders by it (`flag`: descending). value: `table.column` is one of
-    `values` (none: any). role: the `role`-th role of `table`, `form` noun, verb or back. table: rows of it.
-    wh: a question word that asks for rows of it. measure: the quantity `name` of the domain's templates. op: an operation of generic.yaml, its `name`.
+    `values` (none: any). role: the `role`-th role of `table`, whose `name` is noun, verb or back. table: rows of it.
+    wh: a question word that asks for rows of it. measure: the quantity `name` of the domain's templates. op: the
+    operation `name` of generic.yaml.
     """
 
     kind: str
@@ -140,12 +143,12 @@ def tokens(text: str) -> list[Token]:
     >>> [t.text for t in tokens("Soderbergh's top-10 film, for $1,000?")]
     ['soderbergh', "'s", 'top', '10', 'film', 'for', '$', '1,000']
     """
-    return [Token(m[0].lower().replace("’", "'"), stem(m[0]), m.start(), m.end()) for m in _WORD.finditer(text)]
+    return [Token(m[0].lower().replace("\u2019", "'"), stem(m[0]), m.start(), m.end()) for m in _WORD.finditer(text)]
 
 
 @lru_cache(maxsize=20_000)
 def stem(word: str) -> str:
-    word = word.lower().replace("’", "'")
+    word = word.lower().replace("\u2019", "'")
     word = _forms().get(word, word)
     return str(_stemmer.stemWord(word))
 

@@ -1,7 +1,8 @@
 """What a question means, before it is a program: sets of rows with conditions, and what is asked of them.
 
-A meaning knows its domain's tables but no wording. `engine.translate.program` turns it into SQL. The sets are the unary half of lambda DCS (Liang 2013): conditions, joins in both directions,
-intersection, superlatives; the asks are its aggregates and comparisons.
+A meaning knows the tables of its domain but no wording; `engine.translate.program` turns it into SQL. The sets are the
+unary half of lambda DCS (Liang 2013): conditions, joins in both directions, intersection, superlatives; the asks are
+its aggregates and comparisons.
 """
 
 from __future__ import annotations

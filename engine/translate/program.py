@@ -251,7 +251,8 @@ class _Query:
     def select(self, what: str, distinct: bool = False) -> str:
         ordering = self.ordering
         where = f" WHERE {' AND '.join(self.where)}" if self.where else ""
-        return f"SELECT {'DISTINCT ' if distinct and not ordering else ''}{what} FROM {' '.join(self.sources)}{where}{ordering}"
+        once = "DISTINCT " if distinct and not ordering else ""
+        return f"SELECT {once}{what} FROM {' '.join(self.sources)}{where}{ordering}"
 
 
 def _self_keyed(detail: Set, table: Table) -> bool:

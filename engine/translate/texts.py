@@ -62,7 +62,7 @@ def _leftover(mask: int, question: Question) -> Iterator[tuple[int, int]]:
 
 
 def _behind_verb(used: int, detail: Table, question: Question) -> Iterator[tuple[int, int]]:
-    """A name right behind the verb of a part may be the part, not the thing of that name: "who played rocky in rocky"."""
+    """A name behind the verb of a part may be the part, not the thing of that name: "who played rocky in rocky"."""
     verbs = _part_verbs(detail, question)
     for n in question.named:
         first, last = (n.mask & -n.mask).bit_length() - 1, n.mask.bit_length() - 1
