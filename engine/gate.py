@@ -6,6 +6,7 @@ sure is not said. *Complete but empty* is evidence of a false premise; *not comp
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -43,6 +44,7 @@ LIKELIHOOD = {"accept": 1.0, "invalid": 0.5, "unknown": 0.4, "zero": 0.2, "empty
 MANY_ROWS = 20  # more than anybody asks for in a sentence: half as likely
 MAX_GUESSED = 1.2  # cost of pieces nobody said beyond which an empty result proves nothing
 MIN_COVERED_NOTHING = 0.8  # share of the words that a program must explain before its empty result is believed
+WIDENED = 6  # wider sets that are looked at before the data are taken to be silent
 # "when was it released" has one answer; a set of so many dates or numbers answers another question.
 FEW_VALUES = 3
 
@@ -171,7 +173,7 @@ def premise(meaning: Meaning, holds: Callable[[Set], bool]) -> Verdict:
     """
     asserted = [s for s in _sets(meaning) if not s.is_entity]
     for s in asserted:
-        if not _holds(s, holds) and any(_holds(wider, holds) for wider in widened(s)):
+        if not _holds(s, holds) and any(_holds(wider, holds) for wider in itertools.islice(widened(s), WIDENED)):
             return replace(INVALID, detail="what the question takes for granted is not so")
     return UNKNOWN_VALUE
 

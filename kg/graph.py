@@ -110,12 +110,14 @@ class Graph:
         asked = (program if isinstance(program, str) else program.program, max_rows)
         if (again := self._again(asked, now)) is not None:
             return again
+        started = time.monotonic()
         prepared = self.prepare(program) if isinstance(program, str) else program
+        planned = time.monotonic() - started
         filled = self.fetcher.fill(prepared.plan, Limits(self.max_calls, deadline), now)
         version = self.store.version
         started = time.monotonic()
         rows = self._rows(prepared.plan.tree, max_rows, deadline)
-        timings = {"plan": prepared.seconds, "fetch": filled.seconds, "run": time.monotonic() - started}
+        timings = {"plan": planned, "fetch": filled.seconds, "run": time.monotonic() - started}
         result = Result(prepared, rows.columns, rows.rows, filled, rows.cut_off, timings)
         _remember(self._results, asked, (version, result))
         return result

@@ -35,6 +35,7 @@ DOUBT = 0.4  # a lead in the lexical score that leaves a doubt: only then the en
 MAX_WORDS = 60
 UNLIKE = 2.5  # what a name costs that is nothing like the words
 PARTIAL = 0.6  # what a name costs next to a word that nothing explains: "bolshoi babylon"
+SERIES = 15  # names looked at that begin alike
 INSIDE = 0.8  # what a name costs that stands inside a longer sure one
 FREE_GUESS = 1.2  # cost of unsaid pieces that does not yet lower the confidence
 STRANGE = 0.4  # what is left of the quality for each word that no phrase or name knows
@@ -131,7 +132,8 @@ class Canonical:
     def _with_series(self, named: Named, name: str) -> Named:
         """`named` with everything whose name begins with `name`: the films of a series."""
         start = fold(name).removeprefix("the ")
-        longer = [text for text in self.linker.complete(name, 30) if fold(text).removeprefix("the ").startswith(start)]
+        alike = self.linker.complete(name, SERIES)
+        longer = [text for text in alike if fold(text).removeprefix("the ").startswith(start)]
         found = [
             c
             for text in longer
