@@ -27,7 +27,7 @@ from .store import Arrival, Store
 
 # In-process calls are answered faster than one by one they could be stored: so many, or for so long, are gathered.
 BATCH = 2048
-BATCH_SECONDS = 0.1
+BATCH_SECONDS = 0.05
 MAX_INPUTS = 1_000_000
 
 
@@ -119,7 +119,9 @@ class Fetcher:
                 found = self.store.run(sql, max_rows=MAX_INPUTS, timeout=max(limits.left(), 0.01))
                 if found.cut_off:
                     raise BudgetExceeded(step.access.table, MAX_INPUTS, limits.max_calls)
-                values.update((v, None) for row in found.rows if (v := as_input(row[0], column)) is not None)
+                # in a fixed order, so that the same question makes the same calls
+                inputs = {v for row in found.rows if (v := as_input(row[0], column)) is not None}
+                values.update(dict.fromkeys(sorted(inputs)))
             else:
                 values.update((v, None) for v in source)
         return list(values)

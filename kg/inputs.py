@@ -134,6 +134,6 @@ def words(domain: Domain, table: Table, need: str) -> str:
     column = table.column(need)
     if column.links:
         return (domain.table(column.links.table).says or (column.links.table,))[0]
-    if need in (*table.key, table.label):
+    if table.is_entity and need in (*table.key, table.label):
         return (table.says or (table.name,))[0]
     return (column.says or (column.name.replace("_", " "),))[0]

@@ -300,7 +300,7 @@ class _Planner:
         found = home.resolve(binding.source[0])
         if found is None or found[1] is item:
             return None
-        known = self._constants(found, binding)
+        known = self._constants(found, binding, column)
         if known is not None:
             inside = within(known, limits)
             return _Bound((inside,), len(inside), len(inside) < len(known)) if inside or not known else None
@@ -308,11 +308,14 @@ class _Planner:
             return None
         return _Bound((Lookup(binding_query(found[0], binding.source)),), max(found[1].rows, 1))
 
-    def _constants(self, found: tuple[Scope, Item], edge: Edge) -> tuple[Scalar, ...] | None:
+    def _constants(self, found: tuple[Scope, Item], edge: Edge, column: Column) -> tuple[Scalar, ...] | None:
         """The constants that the other side of an equality is among: then nothing need be looked up."""
         scope, item = found
-        column = item.table.by_name.get(edge.source[1]) if item.table is not None else None
-        return None if column is None else constants(scope.facts, edge.source, column)
+        other = item.table.by_name.get(edge.source[1]) if item.table is not None else None
+        if other is None or edge.loose:  # to contain one text is not to be it
+            return None
+        values = constants(scope.facts, edge.source, other)
+        return None if values is None else tuple(v for c in values if (v := as_input(c, column)) is not None)
 
     def _reaches(self, edge: Edge, item: Item, home: Scope) -> bool:
         """Whether the other side of an equality is filled already."""

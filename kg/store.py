@@ -14,6 +14,7 @@ from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import orjson
@@ -253,10 +254,7 @@ class Store:
             appender.append_rows(list(zip(*stored, strict=True)))
             appender.flush()
             return
-        import numpy as np  # a question with few rows need not wait for it to be loaded
-
-        arrays = [np.frombuffer(c, c.typecode) if isinstance(c, array) else np.array(c, dtype=object) for c in stored]
-        self._con.register("arrived", {f"c{i}": a for i, a in enumerate(arrays)})
+        self._con.register("arrived", {f"c{i}": _as_array(c) for i, c in enumerate(stored)})
         self._con.execute(f"INSERT INTO {table} SELECT * FROM arrived").fetchall()
         self._con.unregister("arrived")
 
@@ -325,6 +323,20 @@ class Store:
             if id_ in ledger.by_id:
                 ledger.objects.setdefault((domain, obj), {})[tuple(orjson.loads(key))] = ledger.by_id[id_]
         return ledger
+
+
+def _as_array(cells: Cells) -> Any:
+    import numpy as np  # takes longer to load than a question with few rows to be stored
+
+    if isinstance(cells, array):
+        return np.frombuffer(cells, cells.typecode)
+    if type(next((v for v in cells if v is not None), None)) is int:
+        # of objects DuckDB guesses the width from the first ones
+        numbers = np.array(cells, dtype=object)
+        absent = numbers == None  # noqa: E711
+        numbers[absent] = 0
+        return np.ma.masked_array(numbers.astype(np.int64), absent)
+    return np.array(cells, dtype=object)
 
 
 def _naive(moment: dt.datetime) -> dt.datetime:

@@ -68,7 +68,9 @@ def test_what_others_asked_changes_neither_rows_nor_calls(seed: int) -> None:
     made = len(source.calls)
     result = ask(g, sql)
     assert set(source.calls[made:]) <= calls, sql
-    assert (sorted_rows(result.rows), result.complete) == (sorted_rows(alone.rows), alone.complete)
+    if alone.complete:  # else more may be known by now
+        assert result.complete
+        assert sorted_rows(result.rows) == sorted_rows(alone.rows), sql
 
 
 def test_random_queries_are_mostly_worth_running() -> None:

@@ -165,6 +165,16 @@ def test_years_out_of_reach_are_told(where: str) -> None:
             id="equalities are passed on",
         ),
         pytest.param(
+            "SELECT t.role FROM part t JOIN film f ON CAST(f.id AS TEXT) = CAST(t.film_id AS TEXT) WHERE CAST(t.film_id AS TEXT) = '10'",
+            ["part <- POST /film (film_id=10)", BY_ID.format("10")],
+            id="a constant is passed on",
+        ),
+        pytest.param(
+            "SELECT x.born FROM award a JOIN person x ON x.name = a.name WHERE a.name = 'Ann' AND a.year = 1994",
+            ["award <- POST /year (year=1994)", "person <- POST /people (name=each a.name)"],
+            id="but not to what need only contain it",
+        ),
+        pytest.param(
             "SELECT title FROM film WHERE id = 1 UNION SELECT title FROM film WHERE id = 2",
             [BY_ID.format("1"), BY_ID.format("2")],
             id="union",

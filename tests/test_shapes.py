@@ -8,12 +8,16 @@ from typing import Any
 import pytest
 from small import CINEMA, YAML, domain_of
 
-from kg.domain import Fetch
+from kg.domain import Domain, Fetch
 from kg.errors import BadReply
-from kg.shapes import matches, objects, rows
+from kg.shapes import Found, columns, matches, objects
 
 FETCH = {f.name: f for f in CINEMA.fetches}
 FILM = {"id": 1, "title": "Up", "made": "2009-05-29", "gross": 5, "parts": [], "awards": []}
+
+
+def rows(found: list[Found], marks: list[int], fetch: Fetch, domain: Domain) -> dict[str, list[tuple[Any, ...]]]:
+    return {name: list(zip(*cells, strict=True)) for name, cells in columns(found, marks, fetch, domain).items()}
 
 
 def told(reply: Any, fetch: str = "film_by_id", args: dict[str, Any] | None = None) -> dict[str, list[tuple[Any, ...]]]:

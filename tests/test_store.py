@@ -21,7 +21,7 @@ from kg.domain import Domain
 from kg.errors import BadReply, QueryError, StoreError
 from kg.ledger import call_of
 from kg.shapes import objects
-from kg.store import GRACE, Arrival, Store
+from kg.store import GRACE, MANY, Arrival, Store
 
 FETCH = {f.name: f for f in CINEMA.fetches}
 LATER = NOW + dt.timedelta(days=31)
@@ -66,6 +66,25 @@ def test_an_object_that_comes_again_is_not_stored_twice(store: Store) -> None:
     store.add(CINEMA, [arrival("film_search", "Up", [told(1), told(2)]), arrival("film_search", "up", [told(2)])])
     assert titles(store) == ["Up", "Up"]
     assert stored(store, "part", "film") == 2
+
+
+@pytest.mark.parametrize("n", [1, MANY - 1, MANY, 3 * MANY], ids=["one", "few", "many", "more"])
+def test_few_and_many_rows_are_stored_alike(store: Store, n: int) -> None:
+    """Numbers that grow after a while, and NULLs between: nothing may depend on the first rows."""
+    films = [
+        {
+            "id": i,
+            "title": None if i % 7 == 1 else f"Film {i}",
+            "made": "2001-02-03" if i % 5 == 2 else None,
+            "gross": i**4 if i % 3 else 0,
+        }
+        for i in range(1, n + 1)
+    ]
+    store.add(CINEMA, [arrival("film_search", "Film", films)])
+    rows = store.run('SELECT id, title, made, year, gross, _call FROM "cinema"."film__film" ORDER BY id').rows
+    day = dt.date(2001, 2, 3)
+    assert rows == [(f["id"], f["title"], f["made"] and day, f["made"] and 2001, f["gross"] or None, 1) for f in films]
+    assert len(store.ledger.objects["cinema", "film"]) == n
 
 
 def test_an_old_object_is_replaced(store: Store) -> None:

@@ -37,7 +37,7 @@ def sql(meaning: Meaning, domain: Domain) -> str:
     """Return the program of `meaning`."""
     match meaning:
         case Names(set=rows, column=column, year=year, n=n):
-            return _names(rows, column, domain, year) + (f" LIMIT {n}" if n and rows.top is None else "")
+            return _names(rows, column, domain, year) + (f" ORDER BY 1 LIMIT {n}" if n and rows.top is None else "")
         case Count(set=rows):
             return _count(rows, domain)
         case Aggregate(function=function, set=rows, column=column):
