@@ -5,6 +5,7 @@ Sockets other than loopback are refused by pytest-socket (options in pyproject.t
 
 from __future__ import annotations
 
+import gc
 import os
 from pathlib import Path
 
@@ -18,6 +19,11 @@ _OTHERS = ("KG_BASE_DIRECTORY", "CRAG_SERVER", "OPENAI_API_KEY", "OPENAI_BASE_UR
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="rewrite the expected answers in tests/golden/")
+
+
+def pytest_sessionfinish() -> None:
+    # connections that only a reference cycle holds would be reported as leaks when the process ends
+    gc.collect()
 
 
 @pytest.fixture(autouse=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
@@ -135,10 +135,10 @@ def test_a_cut_off_search_is_remembered_as_one() -> None:
 # -- failures --------------------------------------------------------------------------------------------------------
 
 
-def failing(at: Any, error: BaseException) -> Any:
+def failing(at: Any, error: Callable[[], BaseException]) -> Any:
     def before(endpoint: str, args: Mapping[str, Any]) -> None:
         if at in args.values():
-            raise error
+            raise error()
 
     return before
 
@@ -147,15 +147,15 @@ def failing(at: Any, error: BaseException) -> Any:
 @pytest.mark.parametrize(
     "error",
     [
-        pytest.param(SourceError("it is down", endpoint="/film", status=503), id="an error"),
-        pytest.param(KeyboardInterrupt(), id="ctrl-c"),
+        pytest.param(lambda: SourceError("it is down", endpoint="/film", status=503), id="an error"),
+        pytest.param(KeyboardInterrupt, id="ctrl-c"),
     ],
 )
-def test_what_came_before_a_failure_is_kept(parallel: int, error: BaseException) -> None:
+def test_what_came_before_a_failure_is_kept(parallel: int, error: Callable[[], BaseException]) -> None:
     source = many(40, parallel=parallel)
     source.before = failing(20, error)
     g = graph(source)
-    with pytest.raises(type(error)):
+    with pytest.raises(type(error())):
         ask(g, MANY)
     kept = stored(g.store, "film", "film")
     answered = len({a for e, a in source.calls if e == "/film"} - {20})
