@@ -41,7 +41,7 @@ class Asking:
         """Return the answer of the likeliest translation. Raises SourceError when a call fails."""
         self.timings.update(translated.seconds)
         outcomes: list[Outcome] = []
-        for t in translated.translations:
+        for t in gate.hopeful(translated, self.settings):
             if gate.worth_trying(t, outcomes):
                 outcomes.append(self._try(t, graph, clock))
         if not outcomes:

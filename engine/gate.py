@@ -75,13 +75,19 @@ class Outcome:
 # -- several programs ------------------------------------------------------------------------------------------------
 
 
+def hopeful(translated: Translated, settings: Settings) -> list[Translation]:
+    """Return the translations to run: none if the best of them could not be believed whatever it returned."""
+    first = translated.translations[:TRIED]
+    return first if any(t.quality >= settings.min_confidence for t in first) else []
+
+
 def worth_trying(translation: Translation, outcomes: Sequence[Outcome]) -> bool:
     """Whether another program could still change the answer."""
     if not outcomes:
         return True
     first = outcomes[0]
     settled = first.verdict.kind == "accept" and first.translation.share >= CERTAIN
-    return len(outcomes) < TRIED and not settled and translation.share >= WORTH * first.translation.share
+    return not settled and translation.share >= WORTH * first.translation.share
 
 
 def agree(outcomes: Sequence[Outcome]) -> tuple[Outcome, float]:

@@ -71,7 +71,6 @@ def test_why_leads_from_the_answer_to_the_requests(session: Session) -> None:
         assert part in why
 
 
-def test_a_notebook_shows_names_as_text(session: Session) -> None:
-    shown = session.answer("<b>who directed titanic?</b>", query_time=ASKED)._repr_html_()
-    assert "James Cameron" in shown
-    assert "<b>who" not in shown
+def test_a_notebook_shows_an_answer_and_escapes_what_came_from_outside(session: Session) -> None:
+    assert "James Cameron" in session.answer("who directed titanic?", query_time=ASKED)._repr_html_()
+    assert "<i>" not in session.answer("who directed <i>zorblax</i>?", query_time=ASKED)._repr_html_()
