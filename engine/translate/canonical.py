@@ -12,6 +12,7 @@ import math
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Protocol
 
 from kg.domain import Domain
@@ -60,6 +61,7 @@ class Canonical:
     def __init__(self, lexicon: Lexicon, linker: Finder, encoder: Encoder | None = None, counts: Counts | None = None):
         self.lexicon, self.linker, self.encoder, self.counts = lexicon, linker, encoder, counts
         self.domain = lexicon.domain
+        self._series = lru_cache(1_000)(self._find_series)
         self._masked_utterer, self._utterer = Utterer(lexicon), Utterer(lexicon, names=True)
 
     def translate(self, question: str, *, now: dt.datetime, closely: bool = False) -> Translated:
@@ -116,7 +118,7 @@ class Canonical:
                     if _is_plural(a) and mask.bit_length() <= a.first <= mask.bit_length() + 2
                 ]
                 out += [
-                    self._with_series(n, mention.text) if {"", n.table} & set(plural) else n
+                    replace(n, series=self._series(mention.text, n.table)) if {"", n.table} & set(plural) else n
                     for n in _by_table(mention, mask)
                 ]
         out = [replace(n, cost=n.cost + PARTIAL) if self._goes_on(n, words, atoms, out) else n for n in out]
@@ -129,19 +131,15 @@ class Canonical:
         out.sort(key=lambda n: n.cost - 0.3 * n.mask.bit_count())
         return out[:14]
 
-    def _with_series(self, named: Named, name: str) -> Named:
-        """`named` with everything whose name begins with `name`: the films of a series."""
+    def _find_series(self, name: str, table: str) -> tuple[Entity, ...]:
+        """Everything whose name begins with `name`: the films of a series."""
         start = fold(name).removeprefix("the ")
         alike = self.linker.complete(name, SERIES)
         longer = [text for text in alike if fold(text).removeprefix("the ").startswith(start)]
-        found = [
-            c
-            for text in longer
-            if len(longer) > 1
-            for c in self.linker.lookup(text, named.table)[:1]
-            if c.how == "exact"
-        ]
-        return replace(named, series=tuple(Entity(c.key, c.text) for c in {c.key: c for c in found}.values()))
+        if len(longer) < 2:
+            return ()
+        found = [c for text in longer for c in self.linker.lookup(text, table)[:1] if c.how == "exact"]
+        return tuple(Entity(c.key, c.text) for c in {c.key: c for c in found}.values())
 
     def _goes_on(self, name: Named, words: list[Token], atoms: list[Atom], others: list[Named]) -> bool:
         """Whether a word that nothing explains stands next to a name: perhaps it is part of a longer one."""
