@@ -124,13 +124,12 @@ def decide(best: Outcome, confidence: float, translated: Translated, settings: S
     if verdict.kind == "accept":
         reasons = Verdict("unknown", "not_in_schema", "the data hold facts, not reasons")
         return reasons if translated.explains else verdict
-    # nothing was found: the program must account for nearly all words, and add little to them
-    sure = confidence >= settings.min_invalid and t.guessed <= MAX_GUESSED and t.covered >= MIN_COVERED_NOTHING
-    return (
-        verdict
-        if sure and verdict.kind != "empty"
-        else Verdict("unknown", "low_confidence", "nothing was found, which may be a misreading")
-    )
+    # nothing was found: the program must account for nearly all words, leave out none that is strange, and add little
+    strange = set(t.unexplained) & set(translated.unknown)
+    believable = t.guessed <= MAX_GUESSED and t.covered >= MIN_COVERED_NOTHING and not strange
+    if verdict.kind != "empty" and believable and confidence >= settings.min_invalid:
+        return verdict
+    return Verdict("unknown", "low_confidence", "nothing was found, which may be a misreading")
 
 
 def nothing_fits(translated: Translated) -> Verdict:
