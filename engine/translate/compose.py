@@ -396,7 +396,7 @@ class Composer:
         for p in self.pool.values():
             if p.set.top is None and self.domain.table(p.set.table).is_entity:
                 pool.setdefault(p.set.table, []).append(p)
-        fresh = {id(p) for p in frontier}
+        place = {id(p): i for i, p in enumerate(frontier)}
         for a in frontier:
             if a.set.top is not None or a.set.is_entity:
                 continue
@@ -404,7 +404,7 @@ class Composer:
                 if a.solid & b.solid or b is a:
                     continue
                 first, second = (b, a) if b.set.is_entity else (a, b)
-                if not b.set.is_entity and hash(a.set) > hash(b.set) and id(b) in fresh:
+                if not b.set.is_entity and place.get(id(b), -1) > place[id(a)]:
                     continue  # the other order of the same pair
                 conditions = first.set.conditions + tuple(
                     c for c in second.set.conditions if c not in first.set.conditions
