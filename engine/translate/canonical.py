@@ -138,7 +138,7 @@ class Canonical:
         longer = [text for text in alike if fold(text).removeprefix("the ").startswith(start)]
         if len(longer) < 2:
             return ()
-        found = [c for text in longer for c in self.linker.lookup(text, table)[:1] if c.how == "exact"]
+        found = [c for text in longer for c in self.linker.lookup(text, table) if c.how == "exact"]
         return tuple(Entity(c.key, c.text) for c in {c.key: c for c in found}.values())
 
     def _goes_on(self, name: Named, words: list[Token], atoms: list[Atom], others: list[Named]) -> bool:
