@@ -37,7 +37,7 @@ from .translate.meaning import (
 )
 
 TRIED = 5  # programs that are run before giving up
-WORTH = 0.4  # how likely, next to the first, a program must be to be run
+WORTH = 0.6  # how likely, next to the first, a program must be to be run
 CERTAIN = 0.5  # share of a program with rows beyond which no other is run
 # How often a right program ends so: with rows, with nothing known, with a count of none, with nothing, with an error.
 LIKELIHOOD = {"accept": 1.0, "invalid": 0.5, "unknown": 0.4, "zero": 0.2, "empty": 0.2, "refused": 0.05}
