@@ -16,7 +16,10 @@ Scalar = str | int | float | bool
 Changes = Literal["static", "slow", "fast", "real-time"]
 Match = Literal["exact", "name", "contains"]
 
+Shape = Literal["", "entries", "columns", "parallel", "tuple", "value"]
+
 CHANGES: tuple[Changes, ...] = ("static", "slow", "fast", "real-time")
+SHAPES: tuple[Shape, ...] = ("entries", "columns", "parallel", "tuple", "value")
 TYPES = ("TEXT", "INTEGER", "BIGINT", "DOUBLE", "BOOLEAN", "DATE", "TIMESTAMP")
 
 
@@ -100,7 +103,8 @@ class Via:
 class Table:
     """One table. An entity table has a `label`, the column people call its rows by, and `rank`, the
     column (with - for descending) that says which row is meant when a label is shared. `assume` holds
-    where a question says nothing of a column; `asks` are the question words that ask for such a row."""
+    where a question says nothing of a column; `asks` are the question words that ask for such a row. `moment` is the
+    column that dates the rows of a series (prices, games): where a question names no time, the latest one is meant."""
 
     name: str
     about: str
@@ -111,6 +115,7 @@ class Table:
     says: tuple[str, ...] = ()
     asks: tuple[str, ...] = ()
     changes: Changes = "static"
+    moment: str = ""
     assume: tuple[tuple[str, Scalar], ...] = ()
     roles: tuple[Role, ...] = ()
     via: tuple[Via, ...] = ()
@@ -131,18 +136,29 @@ class Table:
 class Fill:
     """How an object fills a table. `each` is the path of its rows within the object ("$" is the object
     itself). `columns` are pairs of column and path: within the row, "^x" field x of the object, "@x"
-    the call's argument x, "." the row itself (a list of scalars). A column not named has its own name as path.
-    `lacks` are columns that this object cannot fill."""
+    the call's argument x, "." the row itself (a list of scalars), or a function of `kg.derive` over such a path
+    ("previous(Close)"). A column not named has its own name as path. `lacks` are columns that this object cannot fill.
+
+    `shape` names how what is at `each` becomes rows, if it is not a list of objects:
+    entries: an object whose keys are data: {k: {..}} or {k: v} has rows with the fields `key`, and those of the
+    value or `value`. columns: pandas' column-oriented JSON, {column: {index: v}}, perhaps as text; rows have `index`
+    too, and `index_0`, `index_1`... where that is the text of a tuple. parallel: lists that belong together,
+    [[..], [..]], whose fields are `names`. tuple: one list whose places are `names`. value: a bare value; the field
+    `value`; the columns not named are lacking.
+    """
 
     table: str
     each: str = "$"
     columns: tuple[tuple[str, str], ...] = ()
     lacks: tuple[str, ...] = ()
+    shape: Shape = ""
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Object:
-    """What a reply consists of. `key` are the fields (or "@argument") that identify it."""
+    """What a reply consists of. `key` are the fields (or "@argument", or "." for a bare value) that identify it;
+    no fields if there is but one such object. An object may fill a table twice (a game, for either team)."""
 
     name: str
     key: tuple[str, ...]
@@ -157,7 +173,7 @@ class Object:
             if field.startswith("@"):
                 out.append(own[field])
             elif fill.each == "$":
-                out.append(own.get(field, field))
+                out.append(next((c for c, path in fill.columns if path == field), field))
             else:
                 out.append(own["^" + field])
         return tuple(out)
@@ -166,11 +182,14 @@ class Object:
 @dataclass(frozen=True)
 class Fetch:
     """A call that can be made. `args` are pairs of argument and input; an input is a field of the object's
-    key (then the reply is complete for it), or for a search a column of the object's own table.
+    key, or a column of the tables it fills: the reply is complete for the rows that have the inputs' values, unless
+    it is a search, whose inputs are columns of the object's own table.
 
-    `rows` is where the objects are in the reply, `search` the length at which a search is cut off
-    (0: not a search), `limits` the inclusive range an argument may have, `as_text` the arguments that the API wants
-    as text although they are numbers.
+    `rows` is where the objects are in the reply and `shape` what they are there (as in `Fill`), `search` the length at
+    which a search is cut off (0: not a search), `limits` the inclusive range an argument may have, `as_text` the
+    arguments that the API wants as text although they are numbers, `as_list` those it wants as a list (of one), `fixed`
+    arguments that are always the same. An argument among `periods` takes a year, a month or a day ("2024", "2024-03",
+    "2024-03-09") of a DATE; its limits are years.
     """
 
     name: str
@@ -178,10 +197,15 @@ class Fetch:
     gives: str
     args: tuple[tuple[str, str], ...]
     rows: str = "$"
+    shape: Shape = ""
+    names: tuple[str, ...] = ()
     search: int = 0
     method: str = "POST"
+    fixed: tuple[tuple[str, Scalar], ...] = ()
+    periods: tuple[str, ...] = ()
     limits: tuple[tuple[str, int, int], ...] = ()
     as_text: tuple[str, ...] = ()
+    as_list: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -260,6 +284,8 @@ class Domain:
                         found[fill.table].append(Access(fill.table, needs, fetch, fill.lacks))
                     continue
                 column_of = dict(zip((k.removeprefix("@") for k in obj.key), obj.key_columns(fill.table), strict=True))
-                needs = tuple(column_of[source] for _, source in fetch.args)
-                found[fill.table].append(Access(fill.table, needs, fetch, fill.lacks))
+                needs = tuple(column_of.get(source, source) for _, source in fetch.args)
+                access = Access(fill.table, needs, fetch, fill.lacks)
+                if all(n in self.table(fill.table).by_name for n in needs) and access not in found[fill.table]:
+                    found[fill.table].append(access)
         return {name: tuple(sorted(ways, key=lambda a: bool(a.fetch.search))) for name, ways in found.items()}
