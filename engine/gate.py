@@ -210,8 +210,8 @@ def _sets(meaning: Meaning | Given) -> list[Set]:
     match meaning:
         case Names(set=s) | Aggregate(set=s) | Count(set=s) | Exists(set=s):
             return [replace(s, top=None)]
-        case Which(options=options):
-            return list(options)
+        case Which(values=values):
+            return [s for v in values for s in _sets(v)]
         case Compare(first=a, second=b) | Calculate(first=a, second=b):
             return [*_sets(a), *_sets(b)]
         case Given():

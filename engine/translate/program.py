@@ -24,6 +24,7 @@ from .meaning import (
     Names,
     Same,
     Set,
+    Than,
     Through,
     To,
     Top,
@@ -81,6 +82,7 @@ _FUNCTIONS = {
     "distance": "abs({a} - {b})",
     "ratio": "{a} / {b}",
     "percent": "percent({a}, {b})",
+    "change": "percent({b} - {a}, {a})",
     "years": "years_between({a}, {b})",
     "days": "days_between({a}, {b})",
 }
@@ -129,24 +131,26 @@ def _count(rows: Set, domain: Domain) -> str:
 
 def _which(which: Which, domain: Domain) -> str:
     direction = "DESC" if which.descending else "ASC"
-    if not which.column:
+    columns = {v.column for v in which.values if isinstance(v, Names)}
+    things = [v.set for v in which.values if isinstance(v, Names) and v.set.is_entity]
+    if len(things) < len(which.values) or len(columns) != 1:
         parts = [
-            f"SELECT {_literal(n)} AS name, ({_count(s, domain)}) AS n"
-            for n, s in zip(which.names, which.options, strict=True)
+            f"SELECT {_literal(n)} AS name, {_scalar(v, domain)} AS n"
+            for n, v in zip(which.names, which.values, strict=True)
         ]
         return f"{' UNION ALL '.join(parts)} ORDER BY n {direction}"
-    table = domain.table(which.options[0].table)
-    label, column = _q(table.label), _q(which.column)
-    if all(len(o.conditions) == 1 for o in which.options):
-        merged = Set(table.name, (Is(tuple(e for o in which.options for e in o.entities)),))
+    table = domain.table(things[0].table)
+    label, column = _q(table.label), _q(columns.pop())
+    if all(len(s.conditions) == 1 for s in things):
+        merged = Set(table.name, (Is(tuple(e for s in things for e in s.entities)),))
         q = _Query(domain)
         alias = _q(q.add(merged))
         body = q.select(f"{alias}.{label}, {alias}.{column}")
         return f"{body} ORDER BY {alias}.{column} {direction}"
     parts = []
-    for option in which.options:
+    for thing in things:
         q = _Query(domain)
-        alias = _q(q.add(option))
+        alias = _q(q.add(thing))
         parts.append(q.select(f"{alias}.{label}, {alias}.{column}"))
     return f"{' UNION ALL '.join(parts)} ORDER BY {column} {direction}"
 
@@ -177,8 +181,11 @@ class _Query:
                     self._is(alias, table, entities)
                 case Where():
                     self.where.append(_condition(alias, c))
-                case To(set=target):
-                    column = _link(table, self.domain.table(target.table), self.domain, used)
+                case Than(column=one, op=op, other=other_column):
+                    self.where.append(f"{_q(alias)}.{_q(one)} {op} {_q(alias)}.{_q(other_column)}")
+                case To(set=target, column=by):
+                    linking = self.domain.table(target.table)
+                    column = table.column(by) if by else _link(table, linking, self.domain, used)
                     used.append(column)
                     self._join(alias, table, column, target)
                 case Through(rows=detail):
@@ -215,6 +222,10 @@ class _Query:
     def _join(self, alias: str, table: Table, column: Column, target: Set) -> None:
         links = column.links
         assert links is not None
+        keys = _readable_keys(target, links.column, self.domain)
+        if keys:
+            self.where.append(_among(f"{_q(alias)}.{_q(column.name)}", keys))
+            return
         if target.top is None:
             joined = self.add(target, f"{{alias}}.{_q(links.column)} = {_q(alias)}.{_q(column.name)}")
             self._narrow(column, alias, table, joined, self.domain.table(target.table))
@@ -236,13 +247,15 @@ class _Query:
         label, key = f"{_q(alias)}.{_q(table.label)}", f"{_q(alias)}.{_q(table.key[0])}"
         known = [e for e in entities if e.key is not None]
         names = list(dict.fromkeys(e.text for e in entities))
+        if len(known) == len(entities) and table.column(table.key[0]).type == "TEXT":
+            self.where.append(_among(key, [e.key for e in entities]))
+            return
         if len(names) == 1:
             self.where.append(f"{label} = {_literal(names[0])}")
         elif len(known) < len(entities):
             self.where.append(f"{label} IN ({', '.join(map(_literal, names))})")
         if len(known) == len(entities):
-            keys = ", ".join(_literal(e.key) for e in entities)
-            self.where.append(f"{key} = {keys}" if len(entities) == 1 else f"{key} IN ({keys})")
+            self.where.append(_among(key, [e.key for e in entities]))
 
     def _alias(self, table: str) -> str:
         n = self.aliases[table] = self.aliases.get(table, 0) + 1
@@ -253,6 +266,20 @@ class _Query:
         where = f" WHERE {' AND '.join(self.where)}" if self.where else ""
         once = "DISTINCT " if distinct and not ordering else ""
         return f"SELECT {once}{what} FROM {' '.join(self.sources)}{where}{ordering}"
+
+
+def _readable_keys(target: Set, linked: str, domain: Domain) -> list[Any]:
+    """The keys of things that are merely named, if a link holds them and people can read them (a ticker)."""
+    table = domain.table(target.table)
+    if target.top is not None or len(target.conditions) != 1 or not target.is_entity or linked != table.key[0]:
+        return []
+    keys = [e.key for e in target.entities]
+    return keys if table.column(linked).type == "TEXT" and None not in keys else []
+
+
+def _among(column: str, values: list[Any]) -> str:
+    listed = ", ".join(map(_literal, values))
+    return f"{column} = {listed}" if len(values) == 1 else f"{column} IN ({listed})"
 
 
 def _self_keyed(detail: Set, table: Table) -> bool:
