@@ -80,6 +80,7 @@ def _scalar(value: Value, domain: Domain) -> str:
 _FUNCTIONS = {
     "difference": "{a} - {b}",
     "distance": "abs({a} - {b})",
+    "total": "{a} + {b}",
     "ratio": "{a} / {b}",
     "percent": "percent({a}, {b})",
     "change": "percent({b} - {a}, {a})",

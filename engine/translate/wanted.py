@@ -25,6 +25,7 @@ class Wanted:
     date: bool = False
     year: bool = False
     number: bool = False
+    count: bool = False  # of these, "how many"
     money: bool = False
     place: bool = False
     explanation: bool = False
@@ -42,8 +43,10 @@ class Wanted:
 
     def fit_column(self, column: Column) -> float:
         w = self
-        if w.yes_no or w.explanation or w.place:
+        if w.yes_no or w.explanation:
             return CLASHES
+        if w.place:
+            return FITS if any(phrase.startswith("where") for phrase in column.asks) else CLASHES
         if w.date:
             if "year" in column.says:
                 return FITS if w.year else FITS / 2
@@ -51,7 +54,7 @@ class Wanted:
         if w.money:
             return FITS if column.unit == "USD" else CLASHES
         if w.number:
-            return FITS if column.unit == "min" else CLASHES
+            return FITS if column.unit == "min" or (w.count and column.numeric and not column.unit) else CLASHES
         if w.person:
             return CLASHES / 2
         return 0.0
@@ -81,6 +84,7 @@ def wanted(question: Question) -> Wanted:
         or "how long" in text
         or "how many" in text
         or "how old" in text,
+        count="how many" in text or "number of" in text,
         money="how much" in text,
         place="where" in words[:4],
         explanation=explanation,
