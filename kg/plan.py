@@ -105,7 +105,10 @@ class _Planner:
                 item.filled = self._attempt(item.node.this, {}, None) is None
             elif item.table is None:
                 item.filled = id(scope.ctes[item.node.name]) not in self.waiting
-            item.rows = ROWS_OF_CHILDREN
+            elif item.table.in_place:
+                item.filled = True
+                item.node.meta[PARTITION] = item.table.name
+            item.rows = ROWS_OF_LIST if item.filled and item.table is not None else ROWS_OF_CHILDREN
         scope.borrowed = list(_borrowed(known, scope))
         waiting = self._subqueries(scope)
         self._fill(scope, known)
