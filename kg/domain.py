@@ -104,7 +104,8 @@ class Table:
     """One table. An entity table has a `label`, the column people call its rows by, and `rank`, the
     column (with - for descending) that says which row is meant when a label is shared. `assume` holds
     where a question says nothing of a column; `asks` are the question words that ask for such a row. `moment` is the
-    column that dates the rows of a series (prices, games): where a question names no time, the latest one is meant."""
+    column that dates the rows of a series (prices, games): where a question names no time, the latest one is meant.
+    `in_place`: its rows come from a file and are stored under the table's own name; no call brings them."""
 
     name: str
     about: str
@@ -119,6 +120,7 @@ class Table:
     assume: tuple[tuple[str, Scalar], ...] = ()
     roles: tuple[Role, ...] = ()
     via: tuple[Via, ...] = ()
+    in_place: bool = False
 
     @cached_property
     def by_name(self) -> dict[str, Column]:

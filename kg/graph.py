@@ -19,7 +19,7 @@ from .physical import duckdb_sql
 from .plan import plan
 from .shapes import Row
 from .sources.base import Source
-from .steps import Plan
+from .steps import PARTITION, Plan
 from .store import CALL, Rows, Store
 
 EXPLAIN_SECONDS = 5.0  # for the queries that give a step's inputs
@@ -215,6 +215,8 @@ def _with_calls(tree: exp.Query) -> exp.Query | None:
         return None
     traced = tree.copy()
     for i, s in enumerate(sources):
+        if s.meta.get(PARTITION) == s.name:
+            continue  # a table in place: no call brought it
         traced = traced.select(exp.alias_(exp.column(CALL, s.alias_or_name, quoted=True), f"call_{i}"), copy=False)
     return traced
 
