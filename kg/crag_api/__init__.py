@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from kg.crag_api.endpoints import Endpoint
-from kg.crag_api.files import DataFileError
+from kg.crag_api.files import DataFileError, existing
 from kg.crag_api.movie import Movie
 from kg.errors import SourceError
 
@@ -71,7 +71,7 @@ class CragApi:
         for domain in self._domains:
             for name in domain.files:
                 try:
-                    stat = (self.base / name).stat()
+                    stat = existing(self.base / name).stat()
                     digest.update(f"{name} {stat.st_size} {stat.st_mtime_ns}\n".encode())
                 except OSError:
                     digest.update(f"{name} missing\n".encode())
