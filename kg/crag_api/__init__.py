@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from kg.crag_api.endpoints import Endpoint
-from kg.crag_api.files import DataFileError
+from kg.crag_api.files import DataFileError, existing
+from kg.crag_api.finance import Finance
 from kg.crag_api.movie import Movie
+from kg.crag_api.music import Music
 from kg.errors import SourceError
 
 __all__ = ["CragApi"]
@@ -25,11 +27,13 @@ class Domain(Protocol):
     files: tuple[str, ...]
     endpoints: tuple[Endpoint, ...]
 
+    def __init__(self, base: Path): ...
+
     def names(self, table: str) -> Iterator[tuple[str, Any, float]]:
         """Yield (name, id, weight) of the rows of a table, nothing if the table is not this domain's."""
 
 
-DOMAINS: tuple[type[Movie], ...] = (Movie,)
+DOMAINS: tuple[type[Domain], ...] = (Movie, Finance, Music)
 
 
 class CragApi:
@@ -71,7 +75,7 @@ class CragApi:
         for domain in self._domains:
             for name in domain.files:
                 try:
-                    stat = (self.base / name).stat()
+                    stat = existing(self.base / name).stat()
                     digest.update(f"{name} {stat.st_size} {stat.st_mtime_ns}\n".encode())
                 except OSError:
                     digest.update(f"{name} missing\n".encode())
