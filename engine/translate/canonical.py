@@ -281,7 +281,12 @@ def _times(text: str, words: list[Token], now: dt.datetime) -> list[Time]:
     """The times in a question, each with its words."""
     out = []
     for span in times(text, now):
-        mask = sum(1 << i for i, w in enumerate(words) if w.start < span.end and w.end > span.prep_start)
+        gap = span.gap or (0, 0)
+        mask = sum(
+            1 << i
+            for i, w in enumerate(words)
+            if w.start < span.end and w.end > span.prep_start and not gap[0] <= w.start < gap[1]
+        )
         if mask:
             out.append(Time(mask, span.first, span.last, span.grain, span.at))
     return out

@@ -58,9 +58,15 @@ def sql(meaning: Meaning, domain: Domain) -> str:
 
 def _aggregate(function: str, rows: Set, column: str, domain: Domain) -> str:
     q = _Query(domain)
-    if rows.top is None and all(isinstance(c, (Is, Where)) for c in rows.conditions):
+    if rows.top is None:
         alias = q.add(rows)
-        return q.select(f"{function}({_q(alias)}.{_q(column)})")
+        if len(q.sources) == 1:
+            return q.select(f"{function}({_q(alias)}.{_q(column)})")
+        q = _Query(domain)
+    elif len(domain.table(rows.table).key) > 1:
+        inner = _Query(domain)
+        shown = f"{_q(inner.add(rows))}.{_q(column)}"
+        return f"WITH chosen AS ({inner.select(shown)}) SELECT {function}(chosen.{_q(column)}) FROM chosen"
     # a join may meet a row twice, and a limit comes before the sum: the rows are chosen first
     key = _q(domain.table(rows.table).key[0])
     alias = q.add(rows)
