@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from engine.calendars import DAY_NAMES, NEW_YORK, last_trading_day, named_day, trading_day_before
+from engine.calendars import DAY_NAMES, NEW_YORK, last_trading_day, named_day, trading_day_after, trading_day_before
 
 Grain = Literal["minute", "day", "week", "month", "quarter", "season", "year", "decade"]
 
@@ -39,7 +39,9 @@ _UNITS: dict[str, tuple[Grain, int]] = {  # grain and, from the month on, months
 }
 # Prepositions that say how long, which tell "over the last year" from "the last year that ..."
 _LONG = frozenset({"in", "over", "during", "within", "for", "throughout", "across"})
-_ANY = frozenset({"in", "on", "during", "at", "since", "before", "after", "until", "till", "by", "through", "over", "prior to"})
+_ANY = frozenset(
+    {"in", "on", "during", "at", "since", "before", "after", "until", "till", "by", "through", "over", "prior to"}
+)
 _ANY |= {"as of", "from", "around", "between", "up to", "throughout", "within", "following"}
 
 
@@ -133,8 +135,7 @@ def _month_of(word: str) -> int:
     return _MONTHS.index(word[:3].lower()) + 1
 
 
-NUM = r"(?:\d{1,4}|(?:a\s+)?couple(?:\s+of)?|(?:a\s+)?few|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
-NUM = NUM.replace(r"(?:a\s+)?", "")  # "the past couple of days"; "a couple of" is read by its rules
+NUM = r"(?:\d{1,4}|couple(?:\s+of)?|few|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
 WD = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
 _SHORT_WD = r"(?:mon|tues?|weds?|thur?s?|fri|sat|sun)"
 _MONTH = (
@@ -143,7 +144,9 @@ _MONTH = (
 )
 _THING = r"\s*(?:%|percent|million|billion|thousand|dollars|usd|people|employees|miles|km|points|feet|meters|votes|copies|shares)"
 _YEAR = rf"(?P<year>(?:1[5-9]|20|21)\d\d)\b(?![.,]\d|{_THING}\b)"
-_YEARISH = rf"(?:{_YEAR}|['\u2019](?P<yy>\d\d)\b|(?:of\s+)?(?:the\s+)?(?P<which>this|last|next|previous|current)\s+year\b)"
+_YEARISH = (
+    rf"(?:{_YEAR}|['\u2019](?P<yy>\d\d)\b|(?:of\s+)?(?:the\s+)?(?P<which>this|last|next|previous|current)\s+year\b)"
+)
 _NTH_DAY = r"(?P<day>[0-3]?\d)(?:st|nd|rd|th)?\b"
 _ORD = {w: n for n, w in enumerate("first second third fourth fifth sixth seventh eighth ninth tenth".split(), 1)}
 ORD = rf"(?:{'|'.join(_ORD)}|1st|2nd|3rd|[4-9]th|10th|last|final|penultimate)"
@@ -189,6 +192,7 @@ def _in(year: int | None, asked: Asked, make: Callable[[int], Period], which: st
                 continue
             yield replace(period, in_year=make, weak=which is None)
             return
+    raise ValueError("no year has such a day")
 
 
 @_rule(
@@ -282,7 +286,11 @@ def _year(m: re.Match[str], asked: Asked) -> Iterator[Period]:
     yield replace(unit_of(dt.date(year, 1, 1), "year"), weak=year > asked.today.year + 10)
 
 
-_AGES = dict(zip("twenties thirties forties fifties sixties seventies eighties nineties".split(), range(20, 100, 10), strict=True))
+_AGES = dict(
+    zip(
+        "twenties thirties forties fifties sixties seventies eighties nineties".split(), range(20, 100, 10), strict=True
+    )
+)
 
 
 @_rule(
@@ -329,20 +337,26 @@ def _half(m: re.Match[str], asked: Asked) -> Iterator[Period]:
         yield Period(dt.date(year, 7, 1), dt.date(year, 12, 31), "month", between=True)
 
 
-@_rule(r"(?:the\s+)?(?P<a>\d{4}|\d\d)\s?(?P<mark>[-/\u2013])\s?(?P<b>\d{4}|\d\d)(?P<word>\s+(?:season|campaign))?")
+_NO_GAP = r"(?!(?:last|this|next|in|on|the|of|for|and|or|a|did|has|have|during|is|was|were|tv|final)\b)"
+
+
+@_rule(
+    r"(?:the\s+)?(?P<a>\d{4}|\d\d)\s?(?P<mark>[-/\u2013])\s?(?P<b>\d{4}|\d\d)"
+    rf"(?P<word>(?P<gap>(?:\s+{_NO_GAP}[\w'.&-]+){{0,3}}?)\s+(?:season|campaign))?"
+)
 def _season_in_figures(m: re.Match[str], asked: Asked) -> Iterator[Period]:
     a, b = int(m["a"]), int(m["b"])
-    named = m["word"] or re.match(r"(?:\s+[\w'.]+){1,3}?\s+(?:season|campaign)\b", m.string[m.end() :], re.IGNORECASE)
     if (a + 1) % 100 != b % 100 or (len(m["b"]) == 4 and b != a + 1):
         return
     # "2022-2023" alone is a range of years, and "2011-12" a month's as well
-    if not named and (len(m["a"]) == 2 or (m["mark"] != "/" and (len(m["b"]) == 4 or 1 <= b <= 12))):
+    if not m["word"] and (len(m["a"]) == 2 or (m["mark"] != "/" and (len(m["b"]) == 4 or 1 <= b <= 12))):
         return
     year = a if len(m["a"]) == 4 else _full(a, asked.today)
-    yield unit_of(dt.date(year, 7, 1), "season")
+    yield replace(unit_of(dt.date(year, 7, 1), "season"), gap=_gap(m))
 
 
-_NO_GAP = r"(?!(?:last|this|next|in|on|the|of|for|and|or|a|did|has|have|during|is|was|were|tv|final)\b)"
+def _gap(m: re.Match[str]) -> tuple[int, int] | None:
+    return (m.start("gap") + 1, m.end("gap")) if m["gap"] else None
 
 
 @_rule(
@@ -353,11 +367,12 @@ def _season(m: re.Match[str], asked: Asked) -> Iterator[Period]:
     near = m["near"].lower()
     if m[0].lower().startswith("the last"):
         return  # "the last season" of a series
-    gap = (m.start("gap") + 1, m.end("gap")) if m["gap"] else None
-    yield replace(unit_of(step(asked.today, "season", _BACK.get(near, 1)), "season"), gap=gap)
+    yield replace(unit_of(step(asked.today, "season", _BACK.get(near, 1)), "season"), gap=_gap(m))
 
 
-@_rule(r"(?:(?P<the>the)\s+)?(?P<near>last|past|this|next|previous|prior|current|coming|upcoming)\s+(?P<unit>week|month|quarter|year|decade)(?!\s+of)")
+@_rule(
+    r"(?:(?P<the>the)\s+)?(?P<near>last|past|this|next|previous|prior|current|coming|upcoming)\s+(?P<unit>week|month|quarter|year|decade)(?!\s+of)"
+)
 def _near(m: re.Match[str], asked: Asked) -> Iterator[Period]:
     near, unit = m["near"].lower(), m["unit"].lower()
     today = asked.today
@@ -382,9 +397,9 @@ def _the_unit(m: re.Match[str], asked: Asked) -> Iterator[Period]:
     yield replace(unit_of(asked.today, m["unit"].lower()), needs=frozenset())  # only as in "the end of the year"
 
 
-@_rule(r"(?:the\s+year\s+before\s+last)", r"(?:the\s+)?(?P<unit>week|month|year|weekend)\s+before\s+last")
+@_rule(r"(?:the\s+)?(?P<unit>week|month|year|weekend)\s+before\s+last")
 def _before_last(m: re.Match[str], asked: Asked) -> Iterator[Period]:
-    unit = (m.groupdict().get("unit") or "year").lower()
+    unit = m["unit"].lower()
     yield unit_of(step(asked.today, unit, -2), unit)
 
 
@@ -410,7 +425,9 @@ def _rolling(m: re.Match[str], asked: Asked) -> Iterator[Period]:
         yield Period(step(today, unit, -n), today, _UNITS[unit][0], between=True)
 
 
-@_rule(rf"(?:exactly\s+)?(?:a\s+(?=couple|few))?(?P<n>{NUM})[\s-]+(?P<unit>day|week|month|year|decade)s?\s+ago(?P<today>\s+today)?")
+@_rule(
+    rf"(?:exactly\s+)?(?:a\s+(?=couple|few))?(?P<n>{NUM})[\s-]+(?P<unit>day|week|month|year|decade)s?\s+ago(?P<today>\s+today)?"
+)
 def _ago(m: re.Match[str], asked: Asked) -> Iterator[Period]:
     unit = m["unit"].lower()
     day = step(asked.today, unit, -number(m["n"]))
@@ -422,7 +439,7 @@ def _ago(m: re.Match[str], asked: Asked) -> Iterator[Period]:
         yield from (exact, whole) if unit == "week" else (whole, exact)
 
 
-_WORDS = {"today": 0, "tonight": 0, "yesterday": -1, "tomorrow": 1, "last night": -1, "overnight": 0}
+_WORDS = {"today": 0, "tonight": 0, "yesterday": -1, "tomorrow": 1, "last night": -1}
 
 
 @_rule(
@@ -486,7 +503,10 @@ def _weekday(m: re.Match[str], asked: Asked) -> Iterator[Period]:
         yield replace(unit_of(day, "day"), weak=not near)
 
 
-@_rule(rf"(?P<wd>{WD})(?:\s+of)?\s+(?P<near>last|this|next)\s+week", rf"(?P<near>last|this|next)\s+week(?:['\u2019]s|\s+on)?\s+(?P<wd>{WD})")
+@_rule(
+    rf"(?P<wd>{WD})(?:\s+of)?\s+(?P<near>last|this|next)\s+week",
+    rf"(?P<near>last|this|next)\s+week(?:['\u2019]s|\s+on)?\s+(?P<wd>{WD})",
+)
 def _weekday_of_week(m: re.Match[str], asked: Asked) -> Iterator[Period]:
     monday = unit_of(step(asked.today, "week", _BACK.get(m["near"].lower(), 1)), "week").first
     yield unit_of(monday + weekday_of(m["wd"]) * DAY, "day")
@@ -494,7 +514,10 @@ def _weekday_of_week(m: re.Match[str], asked: Asked) -> Iterator[Period]:
 
 def _spelled(name: str) -> str:
     # "new years eve" is also written "new year's eve"
-    words = (re.sub(r"s$", "['\u2019]?s['\u2019]?", w) if w[-1] == "s" else w + r"\.?" * (w in ("st", "jr")) for w in name.split())
+    words = (
+        re.sub(r"s$", "['\u2019]?s['\u2019]?", w) if w[-1] == "s" else w + r"\.?" * (w in ("st", "jr"))
+        for w in name.split()
+    )
     return r"\s+".join(words)
 
 
@@ -515,12 +538,12 @@ def _named_day(m: re.Match[str], asked: Asked) -> Iterator[Period]:
     yield from _in(_said_year(m, asked), asked, make, "last" if near == "past" else near)
 
 
-@_rule(r"(?:the\s+)?(?P<near>last|latest|most\s+recent|previous|prior|next)\s+(?:full\s+)?(?:trading|business|market)\s+(?:day|session)(?!\s+(?:of|in|before|after))")
+@_rule(
+    r"(?:the\s+)?(?P<near>last|latest|most\s+recent|previous|prior|next)\s+(?:full\s+)?(?:trading|business|market)\s+(?:day|session)(?!\s+(?:of|in|before|after))"
+)
 def _trading_day(m: re.Match[str], asked: Asked) -> Iterator[Period]:
     last = last_trading_day(asked.now)
     if m["near"].lower() == "next":
-        from engine.calendars import trading_day_after
-
         last = trading_day_after(asked.now.astimezone(NEW_YORK).date())
     elif m["near"].lower() in ("previous", "prior"):
         last = min(last, trading_day_before(asked.now.astimezone(NEW_YORK).date()))
@@ -558,4 +581,11 @@ def _clock(m: re.Match[str], asked: Asked) -> Iterator[Period]:
         at = dt.time(hour, int(said.get("min") or 0))
     sure = half or m["zone"]
     zone = ZONES[m["zone"][0].lower()] if m["zone"] else ""
-    yield Period(asked.today, asked.today, "minute", at=at, zone=zone, needs=None if sure else frozenset({"at", "by", "around", "before", "after", "since"}))
+    yield Period(
+        asked.today,
+        asked.today,
+        "minute",
+        at=at,
+        zone=zone,
+        needs=None if sure else frozenset({"at", "by", "around", "before", "after", "since"}),
+    )

@@ -28,10 +28,10 @@ Kind = Literal["on", "since", "after", "before", "until", "between"]
 class Span:
     """Words that name a time, and the days they mean.
 
-    `start` and `end` are offsets of the words without their preposition, which begins at `prep_start` (`start` where there is none).
-    `first` and `last` are included; None is an open side. `between` are ranges that are no unit of the calendar. `at` is New York's clock.
-    `trading`: counted on the exchange's calendar. `weak`: the words may name something else, such as a title or a verb.
-    `gap`: words inside that are not the time's, as in "this bundesliga season".
+    `start` and `end` are offsets of the words without their preposition, which begins at `prep_start` (`start` where
+    there is none). `first` and `last` are included; None is an open side. Kind `between` is a range that is no unit of
+    the calendar. `at` is New York's clock. `trading`: counted on the exchange's calendar. `weak`: the words may name
+    something else, such as a title or a verb. `gap`: words inside that are not the time's ("this bundesliga season").
     """
 
     start: int
@@ -61,12 +61,12 @@ _AHEAD = re.compile(r"\b(?:will|won't|upcoming|going\s+to|scheduled|shall)\b", r
 def times(text: str, now: dt.datetime, zone: str | None = None) -> list[Span]:
     """Return the times `text` names, in its order; the same words twice where they mean two things, the likelier first.
 
-    Days are those of the zone of `now`, or of `zone` (such as "America/New_York"). A day without a year is the latest that has come,
-    or the next where the question speaks of the future.
+    Days are those of the zone of `now`, or of `zone` (such as "America/New_York"). A day without a year is the latest
+    that has come, or the next where the question speaks of the future.
     """
     if zone is not None:
         now = now.astimezone(ZoneInfo(zone))
-    found = _uncovered(list(_single(text, Asked(now, bool(_AHEAD.search(text))))))
+    found = _uncovered(_single(text, Asked(now, bool(_AHEAD.search(text)))))
     if not found:
         return []
     for _ in range(3):  # "the day after the last trading day of last week"
@@ -80,14 +80,15 @@ def times(text: str, now: dt.datetime, zone: str | None = None) -> list[Span]:
     return [s for s in spans if s is not None]
 
 
-def _single(text: str, asked: Asked) -> Iterator[_Found]:
+def _single(text: str, asked: Asked) -> list[_Found]:
+    found, impossible = [], []
     for pattern, rule in RULES:
         for m in pattern.finditer(text):
             try:
-                for period in rule(m, asked):
-                    yield _Found(m.start(), m.end(), period)
-            except (ValueError, OverflowError):
-                continue  # February 30, or five thousand years ago
+                found += [_Found(m.start(), m.end(), period) for period in rule(m, asked)]
+            except (ValueError, OverflowError):  # February 30, or five thousand years ago
+                impossible.append(m)
+    return [f for f in found if not any(m.start() <= f.start and f.end <= m.end() for m in impossible)]
 
 
 def _uncovered(found: list[_Found]) -> list[_Found]:
@@ -134,14 +135,20 @@ def _close(m: re.Match[str], of: Period, today: dt.date) -> Period | None:
     return _day(days[-1], trading=True) if days else None
 
 
-@_grow(rf"(?:the\s+)?(?:(?P<nth>{ORD})\s+(?P<unit>day|week|weekend|month|quarter)|(?P<n1>first|last)\s+(?P<n>{NUM})\s+(?P<units>day|week|month|quarter|year)s)\s+(?:of|in)\s+")
+@_grow(
+    rf"(?:the\s+)?(?:(?P<nth>{ORD})\s+(?P<unit>day|week|weekend|month|quarter)|(?P<n1>first|last)\s+(?P<n>{NUM})\s+(?P<units>day|week|month|quarter|year)s)\s+(?:of|in)\s+"
+)
 def _part(m: re.Match[str], of: Period, today: dt.date) -> Period | None:
     unit = (m["unit"] or m["units"]).lower()
     if unit == "weekend":
         return _nth_weekday(of, 5, ordinal(m["nth"]), 2)
     if m["n"]:
         n = number(m["n"])
-        edge = (of.first, step(of.first, unit, n) - DAY) if m["n1"].lower() == "first" else (step(of.last + DAY, unit, -n), of.last)
+        edge = (
+            (of.first, step(of.first, unit, n) - DAY)
+            if m["n1"].lower() == "first"
+            else (step(of.last + DAY, unit, -n), of.last)
+        )
     elif (nth := ordinal(m["nth"])) > 0:
         edge = step(of.first, unit, nth - 1), step(of.first, unit, nth) - DAY
     else:
@@ -206,8 +213,12 @@ def _so_far_before(m: re.Match[str], of: Period, today: dt.date) -> Period | Non
     return replace(of, last=min(of.last, today), between=True) if of.first <= today else None
 
 
-_SO_FAR = re.compile(r"\s+(?:so\s+far|to\s+date|up\s+(?:to|until)\s+(?:today|now)|(?:un)?till?\s+(?:now|today))\b", re.IGNORECASE)
-_TO_NOW = re.compile(r"\s*(?:-|to|until|till|through|up\s+to)\s*(?:the\s+)?(?:present|now|date)(?:\s+day)?\b", re.IGNORECASE)
+_SO_FAR = re.compile(
+    r"\s+(?:so\s+far|to\s+date|up\s+(?:to|until)\s+(?:today|now)|(?:un)?till?\s+(?:now|today))\b", re.IGNORECASE
+)
+_TO_NOW = re.compile(
+    r"\s*(?:-|to|until|till|through|up\s+to)\s*(?:the\s+)?(?:present|now|date)(?:\s+day)?\b", re.IGNORECASE
+)
 _ONWARD = re.compile(r"\s+(?:on|onwards?|and\s+(?:later|after|onwards?)|or\s+later)\b(?!\s+(?:the|a)\b)", re.IGNORECASE)
 
 
@@ -297,7 +308,7 @@ def _same_year(a: Period, b: Period) -> tuple[Period, Period]:
 def _longest(found: list[_Found]) -> list[_Found]:
     """Return those that overlap no longer one, by place; readings of the same words stay in their order."""
     taken: list[_Found] = []
-    for f in sorted(found, key=lambda f: f.start - f.end):
+    for f in sorted(found, key=lambda f: (f.start - f.end, f.prep_start is None)):
         if all(f.end <= t.start or t.end <= f.start or (f.start, f.end) == (t.start, t.end) for t in taken):
             same = [t for t in taken if (f.start, f.end) == (t.start, t.end)]
             if not any((t.period.first, t.period.last) == (f.period.first, f.period.last) for t in same):
@@ -307,11 +318,23 @@ def _longest(found: list[_Found]) -> list[_Found]:
 
 _SINCE = ("since", "starting", "beginning", "starting in", "starting from")
 _UNTIL = ("until", "till", "up to", "up until", "through", "by", "as of", "no later than", "as at")
-_KINDS: dict[str, Kind] = dict.fromkeys(_SINCE, "since") | dict.fromkeys(_UNTIL, "until")
-_KINDS |= {"after": "after", "following": "after", "later than": "after", "before": "before", "prior to": "before", "earlier than": "before"}
-_KINDS |= dict.fromkeys("in on during at over within throughout across for from of around".split(), "on")
+_ON_PREPS = ("in", "on", "during", "at", "over", "within", "throughout", "across", "for", "from", "of", "around")
+_KINDS: dict[str, Kind] = {}
+_KINDS |= dict.fromkeys(_SINCE, "since")
+_KINDS |= dict.fromkeys(_UNTIL, "until")
+_KINDS |= {
+    "after": "after",
+    "following": "after",
+    "later than": "after",
+    "before": "before",
+    "prior to": "before",
+    "earlier than": "before",
+}
+_KINDS |= dict.fromkeys(_ON_PREPS, "on")
 _PREP = re.compile(
-    r"\b(?P<prep>" + "|".join(sorted(_KINDS, key=len, reverse=True)).replace(" ", r"\s+") + r")(?:\s+the\s+years?)?\s+$",
+    r"\b(?P<prep>"
+    + "|".join(sorted(_KINDS, key=len, reverse=True)).replace(" ", r"\s+")
+    + r")(?:\s+the\s+years?)?\s+$",
     re.IGNORECASE,
 )
 
@@ -339,5 +362,6 @@ def _span(text: str, f: _Found) -> Span | None:
     }
     opened = sides.get(kind, (first, last))
     prep_start = f.prep_start if f.prep_start is not None else m.start() if m else f.start
-    weak = p.weak and prep in ("", "of", "for", "from")
+    # Nobody says "in friday" of the day
+    weak = p.weak and (prep in ("", "of", "for", "from") or (prep == "in" and p.grain == "day"))
     return Span(f.start, end, prep_start, *opened, p.grain, kind, at, p.trading, weak, p.gap)
