@@ -1,6 +1,7 @@
 """Calendars that questions take for granted: New York's trading days, and days that have a name.
 
-The days off come from the package holidays (PEP 561 typed, no pandas); what it does not list, such as Black Friday, is reckoned here.
+The days off come from the package holidays, which is light and typed; what it does not list, such as Black Friday, is
+reckoned here.
 """
 
 from __future__ import annotations
@@ -51,7 +52,9 @@ DAY_NAMES: frozenset[str] = frozenset(
 
 
 def named_day(name: str, year: int) -> dt.date | None:
-    """Return the day called `name` (one of DAY_NAMES: lower case, no punctuation) in `year`; None where there was none yet.
+    """Return the day called `name` in `year`; None where there was none yet.
+
+    `name` is one of DAY_NAMES: lower case, no punctuation.
 
     >>> named_day("thanksgiving", 2023)
     datetime.date(2023, 11, 23)

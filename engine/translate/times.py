@@ -19,7 +19,8 @@ from zoneinfo import ZoneInfo
 
 from engine.calendars import NEW_YORK, trading_day_after, trading_day_before, trading_days
 
-from .periods import DAY, NUM, ORD, RULES, WD, Asked, Grain, Period, number, ordinal, step, unit_of, weekday_of
+from . import dates, nearby
+from .periods import DAY, NUM, ORD, WD, Asked, Grain, Period, number, ordinal, step, unit_of, weekday_of
 
 Kind = Literal["on", "since", "after", "before", "until", "between"]
 
@@ -82,7 +83,7 @@ def times(text: str, now: dt.datetime, zone: str | None = None) -> list[Span]:
 
 def _single(text: str, asked: Asked) -> list[_Found]:
     found, impossible = [], []
-    for pattern, rule in RULES:
+    for pattern, rule in (*dates.RULES, *nearby.RULES):
         for m in pattern.finditer(text):
             try:
                 found += [_Found(m.start(), m.end(), period) for period in rule(m, asked)]
