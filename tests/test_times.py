@@ -447,6 +447,14 @@ def shown(question: str, span: Span) -> str:
             id="trading day before a day",
         ),
         pytest.param(
+            "volume on the last trading day before christmas 2023",
+            ["on[the last trading day before christmas 2023] 2023-12-22 day on trading"],
+            id="last trading day before a day",
+        ),
+        pytest.param(
+            "who won this past week", ["[this past week] 2024-02-28..2024-03-06 week between"], id="this past week"
+        ),
+        pytest.param(
             "volume on the trading day after christmas 2023",
             ["on[the trading day after christmas 2023] 2023-12-26 day on trading"],
             id="trading day after a holiday",

@@ -49,7 +49,7 @@ def _season(m: re.Match[str], asked: Asked) -> Iterator[Period]:
 
 
 @_rule(
-    r"(?:(?P<the>the)\s+)?(?P<near>last|past|this|next|previous|prior|current|coming|upcoming)\s+(?P<unit>week|month|quarter|year|decade)(?!\s+of)"
+    r"(?:(?P<the>the)\s+|this\s+(?=past))?(?P<near>last|past|this|next|previous|prior|current|coming|upcoming)\s+(?P<unit>week|month|quarter|year|decade)(?!\s+of)"
 )
 def _near(m: re.Match[str], asked: Asked) -> Iterator[Period]:
     near, unit = m["near"].lower(), m["unit"].lower()

@@ -187,7 +187,7 @@ def _week_of(m: re.Match[str], of: Period, today: dt.date) -> Period | None:
 
 
 @_grow(
-    rf"(?:the\s+|(?P<n>{NUM})\s+)(?P<unit>{_TRADING}|day|week|month|quarter|year)s?\s+(?:right\s+|just\s+|immediately\s+)?"
+    rf"(?:the\s+(?:last\s+|first\s+|next\s+)?|(?P<n>{NUM})\s+)(?P<unit>{_TRADING}|day|week|month|quarter|year)s?\s+(?:right\s+|just\s+|immediately\s+)?"
     r"(?P<side>before|after|prior\s+to|preceding|following)\s+"
 )
 def _beside(m: re.Match[str], of: Period, today: dt.date) -> Period | None:
