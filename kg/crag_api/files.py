@@ -38,19 +38,31 @@ def read_objects(path: Path) -> dict[str, dict[str, Any]]:
 
     Raises DataFileError.
     """
-    try:
-        with _no_collection():
-            data = json.loads(path.read_bytes(), parse_constant=_nothing)
-    except OSError as e:
-        raise DataFileError(f"The data file {path} cannot be read ({e.strerror or e}).") from e
-    except (ValueError, RecursionError) as e:  # ValueError: not JSON, not UTF-8, a number of 5,000 digits
-        raise DataFileError(f"The data file {path} is not valid JSON ({e}).") from e
+    data = _read_json(path)
     if not isinstance(data, dict):
         raise DataFileError(f"The data file {path} should hold an object, but holds a {type(data).__name__}.")
     for key, value in data.items():
         if not isinstance(value, dict):
             raise DataFileError(f"The data file {path} should hold an object at {key!r}, but holds {value!r:.40}.")
     return data
+
+
+def read_rows(path: Path) -> list[dict[str, Any]]:
+    """Return the objects of a JSON file that holds a list of them. Raises DataFileError."""
+    data = _read_json(path)
+    if not isinstance(data, list) or not all(isinstance(row, dict) for row in data):
+        raise DataFileError(f"The data file {path} should hold a list of objects.")
+    return data
+
+
+def _read_json(path: Path) -> Any:
+    try:
+        with _no_collection():
+            return json.loads(path.read_bytes(), parse_constant=_nothing)
+    except OSError as e:
+        raise DataFileError(f"The data file {path} cannot be read ({e.strerror or e}).") from e
+    except (ValueError, RecursionError) as e:  # ValueError: not JSON, not UTF-8, a number of 5,000 digits
+        raise DataFileError(f"The data file {path} is not valid JSON ({e}).") from e
 
 
 def _nothing(_: str) -> None:
