@@ -7,20 +7,22 @@ It never reads the environment: the caller says which directory.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
 from kg.crag_api.endpoints import Endpoint
-from kg.crag_api.files import DataFileError
+from kg.crag_api.files import DataFileError, existing
 from kg.crag_api.movie import Movie
+from kg.crag_api.open import Open
+from kg.crag_api.sports import Sports
 from kg.errors import SourceError
 
 __all__ = ["CragApi"]
 
 
 class Domain(Protocol):
-    """The endpoints of one domain. Making one is cheap: files are read at the first call that needs them."""
+    """The endpoints of one domain over the data directory `base`. Making one is cheap: files are read when needed."""
 
     files: tuple[str, ...]
     endpoints: tuple[Endpoint, ...]
@@ -29,7 +31,7 @@ class Domain(Protocol):
         """Yield (name, id, weight) of the rows of a table, nothing if the table is not this domain's."""
 
 
-DOMAINS: tuple[type[Movie], ...] = (Movie,)
+DOMAINS: tuple[Callable[[Path], Domain], ...] = (Movie, Open, Sports)
 
 
 class CragApi:
@@ -71,7 +73,7 @@ class CragApi:
         for domain in self._domains:
             for name in domain.files:
                 try:
-                    stat = (self.base / name).stat()
+                    stat = existing(self.base / name).stat()
                     digest.update(f"{name} {stat.st_size} {stat.st_mtime_ns}\n".encode())
                 except OSError:
                     digest.update(f"{name} missing\n".encode())

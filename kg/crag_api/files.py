@@ -33,6 +33,16 @@ class Once(Generic[T]):
         return self._made[0]
 
 
+def existing(path: Path) -> Path:
+    """Return `path`, or the JSON file of that name which may lie in its place: safer to ship than a pickle.
+
+    >>> existing(Path("music/grammy_df.pickle")).name  # neither exists
+    'grammy_df.pickle'
+    """
+    safe = path.with_suffix(".json")
+    return safe if not path.exists() and safe.exists() else path
+
+
 def read_objects(path: Path) -> dict[str, dict[str, Any]]:
     """Return the objects of a JSON file {key: object}; NaN and Infinity, which are not JSON, become None.
 
@@ -57,7 +67,7 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
 
 def _read_json(path: Path) -> Any:
     try:
-        with _no_collection():
+        with no_collection():
             return json.loads(path.read_bytes(), parse_constant=_nothing)
     except OSError as e:
         raise DataFileError(f"The data file {path} cannot be read ({e.strerror or e}).") from e
@@ -70,7 +80,7 @@ def _nothing(_: str) -> None:
 
 
 @contextmanager
-def _no_collection() -> Iterator[None]:
+def no_collection() -> Iterator[None]:
     # A decoder makes a million objects and no garbage: looking for garbage meanwhile doubles the time.
     was_on = gc.isenabled()
     gc.disable()

@@ -125,7 +125,8 @@ class GameRows:
         self._on: dict[str, list[int]] = {}  # "2023", "2023-01" and "2023-01-05" -> row ids, ascending
         self._of: dict[str, set[int]] = {}  # team -> row ids, at home or away
         self._all: list[int] = []
-        called: dict[str, Counter[str]] = {}  # team -> its abbreviations
+        self._last: dict[str, str] = {}  # team -> the day of its last game
+        short_for: dict[str, Counter[str]] = {}
         for row, day, home, away, home_short, away_short in data.scan(
             "SELECT rowid, strftime('%Y-%m-%d', game_date), team_name_home, team_name_away,"
             " team_abbreviation_home, team_abbreviation_away FROM game ORDER BY rowid"
@@ -135,8 +136,9 @@ class GameRows:
                 self._on.setdefault(period, []).append(row)
             for team, short in ((home, home_short), (away, away_short)):
                 self._of.setdefault(team, set()).add(row)
-                called.setdefault(team, Counter())[short] += 1
-        self._short = {team: [short for short, _ in seen.most_common(2)] for team, seen in called.items()}
+                self._last[team] = max(self._last.get(team, ""), day or "")
+                short_for.setdefault(team, Counter())[short] += 1
+        self._short = {team: seen.most_common(1)[0][0] for team, seen in short_for.items()}
 
     def find(self, date: str, team: str | None) -> list[Run]:
         """Return the rows of the games on `date` (YYYY, YYYY-MM or YYYY-MM-DD), all games if it has more parts."""
@@ -147,17 +149,20 @@ class GameRows:
         return runs_of(rows)
 
     def names(self) -> Iterator[tuple[str, str, float]]:
-        """Yield (name, full name, weight) for each name of each team; the weight grows with its games."""
+        """Yield (name, full name, weight) for each name of each team; more games, and recent ones, weigh more."""
+        lately = str(int((max(self._last.values(), default="") or "0")[:4]) - 1)
         for team, rows in self._of.items():
             if not team:
                 continue
             weight = math.log10(1 + len(rows))
+            if self._last[team] < lately:  # "Hornets" are those of today, not those who have moved
+                weight /= 2
             yield team, team, weight
             for alias, share in nba_aliases(team):
                 yield alias, team, share * weight
-            for short in self._short[team]:
-                if short and short not in NOT_SAID:
-                    yield short, team, 0.9 * weight
+            short = self._short[team]
+            if short and short not in NOT_SAID:
+                yield short, team, 0.9 * weight
 
 
 def play_rows(data: Database) -> dict[str, list[Run]]:

@@ -1,6 +1,6 @@
 """The /sports/soccer endpoint over sports/soccer_team_match_stats.pkl: a row for each team in each game.
 
-Without that file, soccer_team_match_stats.json, a list of rows {league, season, team, game, date, ...}, takes its place.
+Without that file, soccer_team_match_stats.json, a list of rows {league, season, team, game, ...}, takes its place.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ from pathlib import Path
 from typing import Any
 
 from kg.crag_api.endpoints import Endpoint, Param
-from kg.crag_api.files import DataFileError, Once, read_rows
+from kg.crag_api.files import DataFileError, Once, existing, read_rows
 from kg.crag_api.frames import Frame, load_frame
 from kg.crag_api.team_names import SOCCER
 from kg.crag_api.to_json import by_column
 
-PICKLE, JSON = "sports/soccer_team_match_stats.pkl", "sports/soccer_team_match_stats.json"
+PICKLE = "sports/soccer_team_match_stats.pkl"
 LABELS = ("league", "season", "team", "game")  # what names a row
 
 
 class Soccer:
     """The games of soccer teams over the data directory `base`."""
 
-    files: tuple[str, ...] = (PICKLE, JSON)
+    files: tuple[str, ...] = (PICKLE,)
 
     def __init__(self, base: Path):
         self._games = Once(lambda: read_games(base))
@@ -84,22 +84,27 @@ class TeamGames:
 
 def read_games(base: Path) -> TeamGames:
     """Return the games of the pickle or, if there is none, of the JSON file. Raises DataFileError."""
-    path = base / PICKLE
-    if not path.exists() and (base / JSON).exists():
-        path = base / JSON
-        frame = _framed(read_rows(path))
-    else:
-        frame = load_frame(path)
-    if lacking := [f"the level {level}" for level in LABELS if level not in frame.index]:
-        raise DataFileError(f"The data file {path} should have an index with {lacking[0]}.")
-    if not all(isinstance(date, (datetime, str, type(None))) for date in frame.columns.get("date", [0])):
-        raise DataFileError(f"The data file {path} should have a column date with dates.")
+    path = existing(base / PICKLE)
+    frame = _framed(read_rows(path)) if path.suffix == ".json" else load_frame(path)
+    if lacking := [name for name in LABELS if name not in frame.index]:
+        raise DataFileError(f"The data file {path} should have {lacking[0]} in its index.")
+    if any(not isinstance(date, datetime | None) for date in frame.columns.get("date", [0])):
+        raise DataFileError(f"The data file {path} should have a column date, of dates.")
     return TeamGames(frame)
 
 
 def _framed(rows: Sequence[Mapping[str, Any]]) -> Frame:
-    columns = {name: [row.get(name) for row in rows] for name in dict.fromkeys(("date", *(n for row in rows for n in row)))}
-    return Frame(columns, {level: columns.pop(level, [None] * len(rows)) for level in LABELS}, len(rows))
+    names = dict.fromkeys(name for row in rows for name in row)
+    columns = {name: [_moment(row.get(name)) if name == "date" else row.get(name) for row in rows] for name in names}
+    index = {level: columns.pop(level, [None] * len(rows)) for level in LABELS}
+    return Frame({"date": [None] * len(rows)} | columns, index, len(rows))
+
+
+def _moment(value: Any) -> Any:
+    try:
+        return datetime.fromisoformat(value) if isinstance(value, str) else value
+    except ValueError:
+        return value
 
 
 def _written(values: Sequence[Any]) -> list[Any]:
@@ -107,4 +112,4 @@ def _written(values: Sequence[Any]) -> list[Any]:
 
 
 def _missing(value: Any) -> bool:
-    return value is None or value != value
+    return value is None or value != value  # NaN

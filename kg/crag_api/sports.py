@@ -1,4 +1,4 @@
-"""The three /sports endpoints: NBA and soccer. Results are objects {column: {row: value}}, as the server decodes them."""
+"""The three /sports endpoints, of the NBA and of soccer. Results are objects {column: {row: value}}."""
 
 from __future__ import annotations
 

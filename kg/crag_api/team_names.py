@@ -1,4 +1,4 @@
-"""What people call teams. The keys are parts of the names, or the names, that CRAG's data use; accents may be left out."""
+"""What people call teams. The keys are parts of the names, or names, of CRAG's data; accents may be left out."""
 
 from __future__ import annotations
 
