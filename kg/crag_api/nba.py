@@ -57,7 +57,7 @@ class Nba:
             yield from self._games().names()
         elif table == "nba_player":
             named = "SELECT player1_name, count(*) FROM play_by_play WHERE player1_name IS NOT NULL GROUP BY 1"
-            for name, plays in self._data().scan(named):
+            for name, plays in list(self._data().scan(named)):
                 yield str(name), name, math.log10(1 + plays)
 
     def _on_date(self, date: str, team_name: str | None) -> Reply | None:
@@ -78,8 +78,8 @@ class Database:
 
     def __init__(self, base: Path):
         self._lock = threading.Lock()
-        self._path = base / SQLITE
-        in_json = not self._path.exists() and (base / GAMES).exists()
+        in_json = not (base / SQLITE).exists() and (base / GAMES).exists()
+        self._path = base / (GAMES if in_json else SQLITE)
         if in_json:
             games, plays = read_rows(base / GAMES), read_rows(base / PLAYS)
         with self._errors():
@@ -90,6 +90,7 @@ class Database:
             if in_json:
                 _fill(self._connection, "game", games)
                 _fill(self._connection, "play_by_play", plays)
+            self._connection.execute("SELECT name FROM sqlite_master")  # fails now if it is no database
 
     def scan(self, query: str) -> Iterator[tuple[Any, ...]]:
         """Yield the rows that `query` selects, without ever having all of them. Read them to the end."""
@@ -114,7 +115,7 @@ class Database:
     def _errors(self) -> Iterator[None]:
         try:
             yield
-        except sqlite3.Error as e:
+        except (sqlite3.Error, OverflowError, UnicodeEncodeError) as e:  # the last two: what SQLite cannot hold
             raise DataFileError(f"The data file {self._path} cannot be read ({e}).") from e
 
 

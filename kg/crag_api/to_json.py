@@ -6,18 +6,23 @@ CRAG's server decodes that text before it answers, so these functions return the
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 _PLAIN = range(10**16 - 1)  # whole parts that are written out; larger numbers get an exponent
 
 
-def by_column(index: Sequence[str], columns: Mapping[str, Iterable[Any]]) -> dict[str, dict[str, Any]]:
+def by_column(index: Sequence[str], columns: Mapping[str, Sequence[Any]]) -> dict[str, dict[str, Any]]:
     """Return {column: {index: value}}; the values of a column are parallel to `index`."""
-    return {
-        name: dict(zip(index, [decimal(v) if type(v) is float else v for v in values], strict=True))
-        for name, values in columns.items()
-    }
+    return {name: dict(zip(index, _written(values), strict=True)) for name, values in columns.items()}
+
+
+def _written(values: Sequence[Any]) -> Sequence[Any]:
+    fractions = {value for value in values if type(value) is float}  # few: points, percentages
+    if not fractions:
+        return values
+    written = {value: decimal(value) for value in fractions}
+    return [written[value] if type(value) is float else value for value in values]
 
 
 def as_read_from_sql(values: Sequence[Any]) -> Sequence[Any]:
