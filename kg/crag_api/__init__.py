@@ -7,13 +7,15 @@ It never reads the environment: the caller says which directory.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
 from kg.crag_api.endpoints import Endpoint
 from kg.crag_api.files import DataFileError, existing
+from kg.crag_api.finance import Finance
 from kg.crag_api.movie import Movie
+from kg.crag_api.music import Music
 from kg.crag_api.open import Open
 from kg.crag_api.sports import Sports
 from kg.errors import SourceError
@@ -27,11 +29,13 @@ class Domain(Protocol):
     files: tuple[str, ...]
     endpoints: tuple[Endpoint, ...]
 
+    def __init__(self, base: Path): ...
+
     def names(self, table: str) -> Iterator[tuple[str, Any, float]]:
         """Yield (name, id, weight) of the rows of a table, nothing if the table is not this domain's."""
 
 
-DOMAINS: tuple[Callable[[Path], Domain], ...] = (Movie, Open, Sports)
+DOMAINS: tuple[type[Domain], ...] = (Open, Movie, Finance, Music, Sports)
 
 
 class CragApi:

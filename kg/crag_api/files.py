@@ -48,7 +48,7 @@ def read_objects(path: Path) -> dict[str, dict[str, Any]]:
 
     Raises DataFileError.
     """
-    data = _read_json(path)
+    data = read_json(path)
     if not isinstance(data, dict):
         raise DataFileError(f"The data file {path} should hold an object, but holds a {type(data).__name__}.")
     for key, value in data.items():
@@ -59,13 +59,14 @@ def read_objects(path: Path) -> dict[str, dict[str, Any]]:
 
 def read_rows(path: Path) -> list[dict[str, Any]]:
     """Return the objects of a JSON file that holds a list of them. Raises DataFileError."""
-    data = _read_json(path)
+    data = read_json(path)
     if not isinstance(data, list) or not all(isinstance(row, dict) for row in data):
         raise DataFileError(f"The data file {path} should hold a list of objects.")
     return data
 
 
-def _read_json(path: Path) -> Any:
+def read_json(path: Path) -> Any:
+    """Return what a JSON file holds; NaN and Infinity, which are not JSON, become None. Raises DataFileError."""
     try:
         with no_collection():
             return json.loads(path.read_bytes(), parse_constant=_nothing)
