@@ -53,7 +53,8 @@ class CragApi:
         the original fails or a data file (the message names it) cannot be used.
         """
         if endpoint not in self.endpoints:
-            known = ", ".join(self.endpoints)
+            alike = [path for path in self.endpoints if path.split("/")[:2] == endpoint.split("/")[:2]]
+            known = ", ".join(alike or self.endpoints)
             raise SourceError(f"there is no such endpoint; there are {known}.", endpoint=endpoint, status=404)
         try:
             return self.endpoints[endpoint].call(args)
