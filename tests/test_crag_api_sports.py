@@ -345,7 +345,11 @@ def nested_value(sports: Path) -> None:
 
 
 def no_date(sports: Path) -> None:
-    (sports / "soccer_team_match_stats.json").write_text('[{"team": "Everton", "date": "soon"}]')
+    (sports / "soccer_team_match_stats.json").write_text(json.dumps([TEAM_GAMES[0] | {"date": "soon"}]))
+
+
+def no_league(sports: Path) -> None:
+    (sports / "soccer_team_match_stats.json").write_text('[{"team": "Everton", "date": "2024-01-01"}]')
 
 
 def no_pickle(sports: Path) -> None:
@@ -369,6 +373,9 @@ def numbered_rows(sports: Path) -> None:
         pytest.param(SOCCER, lambda _: None, r"soccer_team_match_stats\.pkl cannot be read", id="no soccer file"),
         pytest.param(SOCCER, no_pickle, r"soccer_team_match_stats\.pkl is not a valid pickle", id="no pickle"),
         pytest.param(SOCCER, numbered_rows, r"should have league in its index", id="rows without labels"),
+        pytest.param(
+            SOCCER, no_league, r"soccer_team_match_stats\.json should have league in its index", id="no league"
+        ),
         pytest.param(SOCCER, no_date, r"should have a column date, of dates", id="a date that is none"),
     ],
 )

@@ -96,8 +96,7 @@ def read_games(base: Path) -> TeamGames:
 def _framed(rows: Sequence[Mapping[str, Any]]) -> Frame:
     names = dict.fromkeys(name for row in rows for name in row)
     columns = {name: [_moment(row.get(name)) if name == "date" else row.get(name) for row in rows] for name in names}
-    index = {level: columns.pop(level, [None] * len(rows)) for level in LABELS}
-    return Frame({"date": [None] * len(rows)} | columns, index, len(rows))
+    return Frame(columns, {level: columns.pop(level) for level in LABELS if level in columns}, len(rows))
 
 
 def _moment(value: Any) -> Any:
