@@ -106,7 +106,7 @@ def test_the_wire_format_is_crags(address: str) -> None:
     reply = httpx.post(f"{address}/movie/get_movie_info_by_id", json={"query": 16535, "more": 1}, trust_env=False)
     assert reply.status_code == 200
     assert reply.headers["content-type"] == "application/json"
-    assert reply.content == b'{"result": {"id": 16535, "title": "Titanic", "rating": null, "revenue": null}}'
+    assert reply.content == b'{"result":{"id":16535,"title":"Titanic","rating":null,"revenue":null}}'
 
 
 def test_a_missing_file_is_an_error_that_names_it(tmp_path: Path) -> None:
