@@ -18,7 +18,8 @@ def groups(domain: Domain, table: Table) -> Iterator[dict[str, tuple[str, ...]]]
         if access.lacks and not set(access.lacks) & set(table.key):
             key = frozenset(domain.object_by_name[access.fetch.gives].key_columns(table.name))
             if key and key <= set(table.key):
-                found.setdefault(key, {})[access.partition] = access.lacks
+                group = found.setdefault(key, {})
+                group[access.partition] = tuple(dict.fromkeys((*group.get(access.partition, ()), *access.lacks)))
     for group in found.values():
         if len(group) > 1:
             yield group
@@ -35,12 +36,9 @@ def cheapest(wanted: set[str], lacks: Mapping[str, tuple[str, ...]], costs: Mapp
     return min(options, key=lambda chosen: sum(costs[p] for p in chosen))
 
 
-def pieces(domain: Domain, table: Table, stored: tuple[str, ...]) -> Pieces:
-    """The stored tables, with the columns they have."""
-    parts = []
-    for name in stored:
-        (lacks,) = {a.lacks for a in domain.accesses[table.name] if a.partition == name}
-        parts.append((name, tuple(c.name for c in table.columns if c.name not in lacks)))
+def pieces(table: Table, lacks: Mapping[str, tuple[str, ...]]) -> Pieces:
+    """Stored tables that each lack some columns, with those that they have."""
+    parts = ((name, tuple(c.name for c in table.columns if c.name not in lacks[name])) for name in lacks)
     return Pieces(table.key, tuple(parts))
 
 

@@ -11,13 +11,14 @@ limited access patterns", SIGMOD 1999.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from sqlglot import exp
 
 from .bindings import Binding, Edge, Ref, Within
-from .candidates import Known, candidates, fewest, inputs, is_outside, together
+from .candidates import Bound, Known, candidates, fewest, inputs, is_outside, together
 from .domain import Access, Domain, Via
 from .errors import MissingInput, QueryError
 from .inputs import constants, limits_of, words
@@ -47,18 +48,16 @@ def plan(tree: exp.Query, domain: Domain) -> Plan:
 
 @dataclass(frozen=True)
 class _Way:
-    """The steps that would fill a source, what they cost, how many rows they bring, and where; what the rows lack."""
+    """How a source would be filled: the steps, made only for the way that is taken, what they cost, how many rows they
+    bring, and where. `lacks` are columns that the rows do not have, `bound` how many inputs narrow down what comes.
+    """
 
-    steps: tuple[Step, ...]
+    steps: Callable[[], tuple[Step, ...]]
     cost: float
     rows: float
     partition: str | Pieces
     lacks: tuple[str, ...] = ()
-
-    @property
-    def bound(self) -> int:
-        """How many inputs narrow down what comes."""
-        return len(self.steps[-1].access.needs)
+    bound: int = 1
 
 
 class _Planner:
@@ -155,7 +154,7 @@ class _Planner:
             if ways:
                 _, place, _, way = min(ways, key=lambda w: w[:3])
                 item = tables[place]
-                self.steps += way.steps
+                self.steps += way.steps()
                 item.node.meta[PARTITION] = way.partition
                 item.rows = way.rows
             else:
@@ -189,14 +188,14 @@ class _Planner:
             chosen = [_by_partition(self._plain_ways(item, scope, known.under(b))) for b in branches]
             for stored in set.intersection(*(set(c) for c in chosen)):
                 kept = [c[stored] for c in chosen]
-                steps = tuple(dict.fromkeys(s for w in kept for s in w.steps))
-                yield _Way(steps, sum(w.cost for w in kept), sum(w.rows for w in kept), stored)
+                yield _Way(_all_steps(kept), sum(w.cost for w in kept), sum(w.rows for w in kept), stored)
 
     def _plain_ways(self, item: Item, scope: Scope, known: Known) -> Iterator[_Way]:
         """The ways into one partition or into pieces that belong together, where they have what is used."""
         assert item.table is not None
-        ways = list(self._single_ways(item, scope, known))
-        for group in groups(self.domain, item.table):
+        joint = list(groups(self.domain, item.table))
+        ways = list(self._single_ways(item, scope, known, every=bool(joint)))
+        for group in joint:
             way = self._pieces(item, group, ways)
             if way is not None:
                 yield way
@@ -217,17 +216,18 @@ class _Planner:
         if not all(lacks - never for lacks in lacked.values()) or item.uses(tuple(never), item.conditioned):
             return None
         chosen = cheapest(used - never, group, {p: w.cost for p, w in best.items()})
-        kept = [best[p] for p in group if p in chosen]
-        steps = tuple(dict.fromkeys(s for w in kept for s in w.steps))
+        parts = {p: lacks for p, lacks in group.items() if p in chosen}
+        kept = [best[p] for p in parts]
         cost = sum(w.cost for w in kept) + LACKING_COSTS * len(never)
-        stored = tuple(p for p in group if p in chosen)
-        return _Way(steps, cost, max(w.rows for w in kept), pieces(self.domain, item.table, stored))
+        return _Way(_all_steps(kept), cost, max(w.rows for w in kept), pieces(item.table, parts))
 
-    def _single_ways(self, item: Item, scope: Scope, known: Known) -> Iterator[_Way]:
+    def _single_ways(self, item: Item, scope: Scope, known: Known, *, every: bool) -> Iterator[_Way]:
+        """The ways into one partition; only those that have what conditions use, unless `every` is wanted."""
         table = item.table
         assert table is not None
         for access in self.domain.accesses[table.name]:
-            yield from self._direct(item, access, scope, known)
+            if every or not item.uses(access.lacks, item.conditioned):
+                yield from self._direct(item, access, scope, known)
         for via in table.via:
             if all(constants(known.facts, item.ref(c), table.column(c)) == (v,) for c, v in via.only):
                 yield from self._over(item, via, scope, known)
@@ -242,9 +242,13 @@ class _Planner:
         if found is None:
             return
         chosen, calls = found
-        step = Step(access, inputs(chosen), calls, any(b.clipped for b in chosen))
+
+        def steps() -> tuple[Step, ...]:
+            return (Step(access, inputs(chosen), calls, any(b.clipped for b in chosen)),)
+
         cost = calls * (SEARCH_COSTS if access.fetch.search else 1.0)
-        yield _Way((step,), cost, calls * self._rows_per_call(access), access.partition, access.lacks)
+        rows = calls * self._rows_per_call(access)
+        yield _Way(steps, cost, rows, access.partition, access.lacks, len(access.needs))
 
     def _over(self, item: Item, via: Via, scope: Scope, known: Known) -> Iterator[_Way]:
         """The ways that reach `item` through a helper table."""
@@ -255,16 +259,13 @@ class _Planner:
             found = fewest(candidates(item, replace(helper, needs=(via.needs,)), 0, scope, known))
             if found is None:
                 continue
-            (sources,) = inputs([found])
-            first = Step(helper, (sources,), found.count, found.clipped)
-            lookup = Lookup(_helper_query(via, helper, sources))
             calls = found.count * self._rows_per_call(helper)
             for access in self.domain.accesses[item.table.name]:
                 if access.needs != (via.gives,) or access.fetch.search:
                     continue
-                second = Step(access, ((lookup,),), calls)
+                steps = partial(_over_helper, via, helper, access, found, calls)
                 rows = calls * self._rows_per_call(access)
-                yield _Way((first, second), found.count + calls, rows, access.partition, access.lacks)
+                yield _Way(steps, found.count + calls, rows, access.partition, access.lacks)
 
     def _rows_per_call(self, access: Access) -> float:
         if access.fetch.search:
@@ -356,6 +357,18 @@ def _bound_by(query: exp.Expr) -> Given:
     if isinstance(parent, exp.In) and isinstance(parent.this, exp.Column):
         return {0: [Edge((parent.this.table, parent.this.name))]}
     return {}
+
+
+def _over_helper(via: Via, helper: Access, access: Access, found: Bound, calls: float) -> tuple[Step, ...]:
+    """The calls that fill the helper table, and those for what it then holds."""
+    (sources,) = inputs([found])
+    lookup = Lookup(_helper_query(via, helper, sources))
+    return Step(helper, (sources,), found.count, found.clipped), Step(access, ((lookup,),), calls)
+
+
+def _all_steps(ways: Sequence[_Way]) -> Callable[[], tuple[Step, ...]]:
+    """The steps of all `ways`, each once."""
+    return lambda: tuple(dict.fromkeys(step for way in ways for step in way.steps()))
 
 
 def _all_lack(group: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:

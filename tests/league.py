@@ -199,7 +199,7 @@ class LeagueWriter:
         tests += [
             self._test(table, alias, column)
             for column, kind in SHARED[table].items()
-            if kind in ("team", "day", "id") and r.random() < 0.7
+            if kind in ("team", "day", "id") and r.random() < 0.8
         ]
         where = f" WHERE {' AND '.join(tests)}" if tests else ""
         shown = [f"{a}.{c}" for t, a in used for c in SHARED[t]]
@@ -216,7 +216,7 @@ class LeagueWriter:
 
     def _sources(self) -> tuple[str, list[tuple[str, str]]]:
         r = self.r
-        table = r.choice(list(SHARED))
+        table = r.choice([*SHARED, "mood", "game"])
         text, used = f"{table} t0", [(table, "t0")]
         for i in range(1, r.choice([1, 1, 2, 2, 3])):
             table, (other, alias) = r.choice(list(SHARED)), r.choice(used)

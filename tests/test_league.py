@@ -369,7 +369,7 @@ def test_random_queries_are_mostly_worth_running() -> None:
         pairs += any(len(t) > 1 for s in result.prepared.plan.steps for t in s.together)
     assert ran > 30
     assert found > 12
-    assert pieces > 5
+    assert pieces > 2
     assert pairs > 3
 
 
