@@ -52,8 +52,9 @@ def clip(spans: Sequence[Span], limits: Limits | None) -> tuple[list[Span], bool
     first, last = _january(limits[0]), _december(limits[1])
     assert first is not None
     assert last is not None
+    inside = _meet(spans, [(first, last)])
     cut = any((low is not None and low < first) or (high is not None and high > last) for low, high in spans)
-    return _meet(spans, [(first, last)]), cut
+    return inside, cut or (bool(spans) and not inside)
 
 
 def each_day(spans: Sequence[Span]) -> tuple[str, ...] | None:

@@ -212,7 +212,7 @@ class _Gathered:
 
     def add(self, call: Call, reply: Any) -> None:
         try:
-            found = shapes.objects(reply, self.fetch, self.domain, {**dict(self.fetch.fixed), **dict(call.args)})
+            found = shapes.objects(reply, self.fetch, self.domain, dict(call.args))
             self._arrivals.append(Arrival(call, self.fetch, found, self._cut_off(found), self.now))
         except BadReply as e:
             self.bad = self.bad or e

@@ -11,18 +11,20 @@ limited access patterns", SIGMOD 1999.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from sqlglot import exp
 
 from .bindings import Binding, Edge, Ref, Within
-from .candidates import Known, candidates, fewest, inputs, is_outside, together
+from .candidates import Bound, Known, candidates, fewest, inputs, is_outside, together
 from .domain import Access, Domain, Via
 from .errors import MissingInput, QueryError
 from .inputs import constants, limits_of, words
+from .pieces import cheapest, groups, pieces
 from .scopes import Item, Scope, Scopes
-from .steps import PARTITION, Inputs, Lookup, Plan, Step
+from .steps import PARTITION, Inputs, Lookup, Pieces, Plan, Step
 
 __all__ = ["Lookup", "Plan", "Step", "plan"]
 
@@ -46,17 +48,16 @@ def plan(tree: exp.Query, domain: Domain) -> Plan:
 
 @dataclass(frozen=True)
 class _Way:
-    """The steps that would fill a source, what they cost, the rows they bring, and where these will be."""
+    """How a source would be filled: the steps, made only for the way that is taken, what they cost, how many rows they
+    bring, and where. `lacks` are columns that the rows do not have, `bound` how many inputs narrow down what comes.
+    """
 
-    steps: tuple[Step, ...]
+    steps: Callable[[], tuple[Step, ...]]
     cost: float
     rows: float
-    partition: str
-
-    @property
-    def bound(self) -> int:
-        """How many inputs narrow down what comes."""
-        return len(self.steps[-1].access.needs)
+    partition: str | Pieces
+    lacks: tuple[str, ...] = ()
+    bound: int = 1
 
 
 class _Planner:
@@ -153,7 +154,7 @@ class _Planner:
             if ways:
                 _, place, _, way = min(ways, key=lambda w: w[:3])
                 item = tables[place]
-                self.steps += way.steps
+                self.steps += way.steps()
                 item.node.meta[PARTITION] = way.partition
                 item.rows = way.rows
             else:
@@ -181,28 +182,51 @@ class _Planner:
         raise error if error is not None and not tables else self._dead_end(tables[0], scope)
 
     def _ways(self, item: Item, scope: Scope, known: Known) -> Iterator[_Way]:
-        yield from self._single_ways(item, scope, known)
+        yield from self._plain_ways(item, scope, known)
         # an OR whose branches bind different columns: one way for each branch, into the same partition
         for branches in known.facts.branches:
-            chosen = [self._ways_by_partition(item, scope, known.under(b)) for b in branches]
+            chosen = [_by_partition(self._plain_ways(item, scope, known.under(b))) for b in branches]
             for stored in set.intersection(*(set(c) for c in chosen)):
                 kept = [c[stored] for c in chosen]
-                steps = tuple(dict.fromkeys(s for w in kept for s in w.steps))
-                yield _Way(steps, sum(w.cost for w in kept), sum(w.rows for w in kept), stored)
+                yield _Way(_all_steps(kept), sum(w.cost for w in kept), sum(w.rows for w in kept), stored)
 
-    def _ways_by_partition(self, item: Item, scope: Scope, known: Known) -> dict[str, _Way]:
-        """The cheapest way into each partition."""
-        found: dict[str, _Way] = {}
-        for way in self._single_ways(item, scope, known):
-            if way.partition not in found or way.cost < found[way.partition].cost:
-                found[way.partition] = way
-        return found
+    def _plain_ways(self, item: Item, scope: Scope, known: Known) -> Iterator[_Way]:
+        """The ways into one partition or into pieces that belong together, where they have what is used."""
+        assert item.table is not None
+        joint = list(groups(self.domain, item.table))
+        ways = list(self._single_ways(item, scope, known, every=bool(joint)))
+        for group in joint:
+            way = self._pieces(item, group, ways)
+            if way is not None:
+                yield way
+                ways = [w for w in ways if w.partition not in group]
+        for way in ways:
+            if not item.uses(way.lacks, item.conditioned):
+                yield replace(way, cost=way.cost + LACKING_COSTS * len(item.uses(way.lacks, item.shown)))
 
-    def _single_ways(self, item: Item, scope: Scope, known: Known) -> Iterator[_Way]:
+    def _pieces(self, item: Item, group: Mapping[str, tuple[str, ...]], ways: Sequence[_Way]) -> _Way | None:
+        """The cheapest way into several of `group` that have what is used; None if one has as much, or none can."""
+        assert item.table is not None
+        best = {p: w for p, w in _by_partition(ways).items() if isinstance(p, str) and p in group}
+        if not best:
+            return None
+        used = set(item.uses(tuple(c.name for c in item.table.columns), item.conditioned | item.shown))
+        lacked = {p: used & set(group[p]) for p in best}
+        never = set.intersection(*lacked.values())
+        if not all(lacks - never for lacks in lacked.values()) or item.uses(tuple(never), item.conditioned):
+            return None
+        chosen = cheapest(used - never, group, {p: w.cost for p, w in best.items()})
+        parts = {p: lacks for p, lacks in group.items() if p in chosen}
+        kept = [best[p] for p in parts]
+        cost = sum(w.cost for w in kept) + LACKING_COSTS * len(never)
+        return _Way(_all_steps(kept), cost, max(w.rows for w in kept), pieces(item.table, parts))
+
+    def _single_ways(self, item: Item, scope: Scope, known: Known, *, every: bool) -> Iterator[_Way]:
+        """The ways into one partition; only those that have what conditions use, unless `every` is wanted."""
         table = item.table
         assert table is not None
         for access in self.domain.accesses[table.name]:
-            if not item.uses(access.lacks, item.conditioned):
+            if every or not item.uses(access.lacks, item.conditioned):
                 yield from self._direct(item, access, scope, known)
         for via in table.via:
             if all(constants(known.facts, item.ref(c), table.column(c)) == (v,) for c, v in via.only):
@@ -218,9 +242,13 @@ class _Planner:
         if found is None:
             return
         chosen, calls = found
-        step = Step(access, inputs(chosen), calls, any(b.clipped for b in chosen))
+
+        def steps() -> tuple[Step, ...]:
+            return (Step(access, inputs(chosen), calls, any(b.clipped for b in chosen)),)
+
         cost = calls * (SEARCH_COSTS if access.fetch.search else 1.0)
-        yield _Way((step,), cost + _lacking(item, access), calls * self._rows_per_call(access), access.partition)
+        rows = calls * self._rows_per_call(access)
+        yield _Way(steps, cost, rows, access.partition, access.lacks, len(access.needs))
 
     def _over(self, item: Item, via: Via, scope: Scope, known: Known) -> Iterator[_Way]:
         """The ways that reach `item` through a helper table."""
@@ -231,16 +259,13 @@ class _Planner:
             found = fewest(candidates(item, replace(helper, needs=(via.needs,)), 0, scope, known))
             if found is None:
                 continue
-            (sources,) = inputs([found])
-            first = Step(helper, (sources,), found.count, found.clipped)
-            lookup = Lookup(_helper_query(via, helper, sources))
             calls = found.count * self._rows_per_call(helper)
             for access in self.domain.accesses[item.table.name]:
-                if access.needs != (via.gives,) or access.fetch.search or item.uses(access.lacks, item.conditioned):
+                if access.needs != (via.gives,) or access.fetch.search:
                     continue
-                second = Step(access, ((lookup,),), calls)
-                cost = found.count + calls + _lacking(item, access)
-                yield _Way((first, second), cost, calls * self._rows_per_call(access), access.partition)
+                steps = partial(_over_helper, via, helper, access, found, calls)
+                rows = calls * self._rows_per_call(access)
+                yield _Way(steps, found.count + calls, rows, access.partition, access.lacks)
 
     def _rows_per_call(self, access: Access) -> float:
         if access.fetch.search:
@@ -266,7 +291,12 @@ class _Planner:
                 if ref[0] == item.alias and isinstance(b, Within) and id(b.query) in self.missing:
                     return self.missing[id(b.query)]  # the subquery would have bound it
         accesses = self.domain.accesses[table.name]
-        usable = [a for a in accesses if not item.uses(a.lacks, item.conditioned)]
+        joint = [g for g in groups(self.domain, table) if not item.uses(_all_lack(g), item.conditioned)]
+        usable = [
+            a
+            for a in accesses
+            if not item.uses(a.lacks, item.conditioned) or any(a.partition in group for group in joint)
+        ]
         ways = [(need, a.fetch, i) for a in usable for i, need in enumerate(a.needs)]
         ways += [
             (v.needs, h.fetch, 0) for v in table.via for h in self.domain.accesses[v.through] if h.needs == (v.match,)
@@ -275,14 +305,21 @@ class _Planner:
             limits = limits_of(fetch, fetch.args[i][0])
             if limits and is_outside(item, table.column(need), scope.facts, fetch, i):
                 return QueryError(f"{table.name} is only known for {need} {limits[0]} to {limits[1]}.")
-        inputs = list(dict.fromkeys(n for a in usable for n in a.needs))
-        inputs += [v.needs for v in table.via if v.needs not in inputs and any(v.gives in a.needs for a in usable)]
-        if not inputs:
+        asked = [(a.needs, self._unbound(item, a, scope)) for a in usable]
+        asked = [one for one in asked if not any(set(needs) < set(one[0]) for needs, _ in asked)]
+        asked += [((v.needs,), (v.needs,)) for v in table.via if any(v.gives in a.needs for a in usable)]
+        if not asked:
             used = ", ".join(item.uses(tuple(dict.fromkeys(c for a in accesses for c in a.lacks)), item.conditioned))
             return QueryError(f"No call brings rows of {table.name} that have all of {used}.", hint="Leave one out.")
-        return MissingInput(
-            table.name, tuple(inputs), tuple(dict.fromkeys(words(self.domain, table, i) for i in inputs))
-        )
+        needs = dict.fromkeys(" and ".join(needs) for needs, _ in asked)
+        said = dict.fromkeys(" and ".join(words(self.domain, table, n) for n in unbound) for _, unbound in asked)
+        return MissingInput(table.name, tuple(needs), tuple(said))
+
+    def _unbound(self, item: Item, access: Access, scope: Scope) -> tuple[str, ...]:
+        """The inputs of `access` that nothing binds; all of them if they are bound, but to what cannot be had."""
+        known = Known(scope.facts)
+        found = (need for i, need in enumerate(access.needs) if not candidates(item, access, i, scope, known))
+        return tuple(found) or access.needs
 
 
 def _borrowed(known: Known, scope: Scope) -> Iterator[tuple[Ref, Binding, Scope]]:
@@ -322,8 +359,30 @@ def _bound_by(query: exp.Expr) -> Given:
     return {}
 
 
-def _lacking(item: Item, access: Access) -> float:
-    return LACKING_COSTS * len(item.uses(access.lacks, item.shown))
+def _over_helper(via: Via, helper: Access, access: Access, found: Bound, calls: float) -> tuple[Step, ...]:
+    """The calls that fill the helper table, and those for what it then holds."""
+    (sources,) = inputs([found])
+    lookup = Lookup(_helper_query(via, helper, sources))
+    return Step(helper, (sources,), found.count, found.clipped), Step(access, ((lookup,),), calls)
+
+
+def _all_steps(ways: Sequence[_Way]) -> Callable[[], tuple[Step, ...]]:
+    """The steps of all `ways`, each once."""
+    return lambda: tuple(dict.fromkeys(step for way in ways for step in way.steps()))
+
+
+def _all_lack(group: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    """The columns that none of the stored tables has."""
+    return tuple(set.intersection(*map(set, group.values())))
+
+
+def _by_partition(ways: Iterable[_Way]) -> dict[str | Pieces, _Way]:
+    """The cheapest way into each partition."""
+    found: dict[str | Pieces, _Way] = {}
+    for way in ways:
+        if way.partition not in found or way.cost < found[way.partition].cost:
+            found[way.partition] = way
+    return found
 
 
 def _helper_query(via: Via, helper: Access, values: tuple[Inputs, ...]) -> exp.Select:

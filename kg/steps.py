@@ -67,8 +67,9 @@ class Step:
 
     def __str__(self) -> str:
         needs = zip(self.access.needs, self.sources, strict=True)
-        inputs = ", ".join(f"{need}={_shown(source)}" for need, source in needs)
-        return f"{self.access.table} <- {self.access.fetch.method} {self.access.fetch.endpoint} ({inputs})"
+        inputs = [f"{need}={_shown(source)}" for need, source in needs]
+        inputs += [f"{name}={value!r}" for name, value in self.access.fetch.fixed]
+        return f"{self.access.table} <- {self.access.fetch.method} {self.access.fetch.endpoint} ({', '.join(inputs)})"
 
 
 @dataclass(frozen=True)

@@ -37,11 +37,12 @@ _LINKED = Table(
         Column("team", "TEXT", "team"),
     ),
 )
+PIECES = ("crowd", "rain", "note")
 _PIECE_KEY = (("team", "@team"), ("day", "@day"))
 
 
 def _piece(name: str, *lacks: str) -> Object:
-    columns = (*_PIECE_KEY, *((c, "value" if c == name else c) for c in ("crowd", "rain", "note") if c not in lacks))
+    columns = (*_PIECE_KEY, *((c, "value" if c == name else c) for c in PIECES if c not in lacks))
     return Object(name, ("@team", "@day"), (Fill("mood", columns=columns, lacks=lacks),))
 
 
@@ -131,18 +132,17 @@ def everything(pitch: Pitch) -> Store:
     """A store that holds all that the API knows, a reply at a time."""
     store = Store()
     store.open_domain(LEAGUE, "all")
-    fetches = {f.name: f for f in LEAGUE.fetches}
-    asked: list[tuple[str, dict[str, Any]]] = [("teams", {})]
-    asked += [("games", {"day": str(year)}) for year in range(FIRST, LAST + 1)]
-    asked += [("game_by_id", {"id": g["id"]}) for g in pitch.games]
-    asked += [(f"mood_{what}", {"team": t, "day": d}) for (t, d), mood in pitch.moods.items() for what in mood]
-    asked += [("price", {"team": t, "day": d}) for t, d in pitch.prices]
-    for name, values in asked:
-        fetch = fetches[name]
-        call = call_of(fetch, LEAGUE.name, values)
-        sent = {a: [str(v)] if a in fetch.as_list else v for a, v in call.args}
-        reply = pitch.call(fetch.endpoint, {**dict(fetch.fixed), **sent}, timeout=1)
-        store.add(LEAGUE, [Arrival(call, fetch, objects(reply, fetch, LEAGUE, dict(call.args)), False, NOW)])
+    asked: dict[str, list[dict[str, Any]]] = {"teams": [{}]}
+    asked["games"] = [{"day": str(year)} for year in range(FIRST, LAST + 1)]
+    asked |= {f"mood_{w}": [{"team": t, "day": d} for (t, d), m in pitch.moods.items() if w in m] for w in PIECES}
+    asked["price"] = [{"team": t, "day": d} for t, d in pitch.prices]
+    for fetch in LEAGUE.fetches:
+        arrivals = []
+        for values in asked.get(fetch.name, ()):
+            call = call_of(fetch, LEAGUE.name, values)
+            reply = pitch.call(fetch.endpoint, {**dict(fetch.fixed), **dict(call.args)}, timeout=1)
+            arrivals.append(Arrival(call, fetch, objects(reply, fetch, LEAGUE, dict(call.args)), False, NOW))
+        store.add(LEAGUE, arrivals)
     pitch.calls.clear()
     return store
 
@@ -152,7 +152,7 @@ TEAMS = ["Red", "Blue", "Green"]
 
 def day(r: random.Random) -> str:
     """A day; few, so that they meet."""
-    return (dt.date(r.choice([2018, 2020, 2021, 2024]), r.choice([1, 2, 12]), r.choice([1, 2, 28]))).isoformat()
+    return (dt.date(r.choice([2019, 2020, 2021, 2024]), r.choice([1, 2, 12]), r.choice([1, 2, 28]))).isoformat()
 
 
 def random_pitch(r: random.Random) -> Pitch:
@@ -174,3 +174,86 @@ def random_pitch(r: random.Random) -> Pitch:
     return Pitch(
         [{"name": t, "city": r.choice(["X", "Y"])} for t in teams], games, moods, prices, parallel=r.choice([1, 3])
     )
+
+
+SHARED = {
+    "team": {"name": "team", "city": "city"},
+    "game": {"id": "id", "day": "day", "year": "year", "team": "team", "other": "team", "points": "number"},
+    "goal": {"game_id": "id", "minute": "number", "team": "team"},
+    "mood": {"team": "team", "day": "day", "crowd": "number", "rain": "flag", "note": "note"},
+    "price": {"team": "team", "day": "day", "price": "number"},
+}
+
+
+class LeagueWriter:
+    """Writes one random query over the league: one to three tables that share teams, days or games."""
+
+    def __init__(self, r: random.Random):
+        self.r, self.days = r, [day(r) for _ in range(4)]
+
+    def query(self) -> str:
+        r = self.r
+        text, used = self._sources()
+        tests = [self._test(*r.choice(used)) for _ in range(r.randint(0, 2))]
+        table, alias = used[0]
+        tests += [
+            self._test(table, alias, column)
+            for column, kind in SHARED[table].items()
+            if kind in ("team", "day", "id") and r.random() < 0.8
+        ]
+        where = f" WHERE {' AND '.join(tests)}" if tests else ""
+        shown = [f"{a}.{c}" for t, a in used for c in SHARED[t]]
+        picked = r.sample(shown, min(len(shown), r.randint(1, 4)))
+        if r.random() < 0.15:
+            return f"SELECT {picked[0]} AS v, count(*) AS n FROM {text}{where} GROUP BY {picked[0]}"
+        if r.random() < 0.15:
+            inner = ", ".join(f"{c} AS c{i}" for i, c in enumerate(shown[:3]))
+            return f"WITH w AS (SELECT {inner} FROM {text}{where}) SELECT w.c0 FROM w"
+        listed = ", ".join(f"{c} AS v{i}" for i, c in enumerate(picked))
+        if table != "team" and "day" in SHARED[table] and r.random() < 0.15:
+            listed += f", (SELECT max(p.price) FROM price p WHERE p.team = {alias}.team AND p.day = {alias}.day) AS top"
+        return f"SELECT {listed} FROM {text}{where}"
+
+    def _sources(self) -> tuple[str, list[tuple[str, str]]]:
+        r = self.r
+        table = r.choice([*SHARED, "mood", "game"])
+        text, used = f"{table} t0", [(table, "t0")]
+        for i in range(1, r.choice([1, 1, 2, 2, 3])):
+            table, (other, alias) = r.choice(list(SHARED)), r.choice(used)
+            links = [
+                f"t{i}.{mine} = {alias}.{theirs}"
+                for mine, kind in SHARED[table].items()
+                for theirs, k in SHARED[other].items()
+                if k == kind and kind in ("team", "day", "id")
+            ]
+            if not links:
+                continue
+            on = " AND ".join(r.sample(links, min(len(links), r.choice([1, 2, 2]))))
+            text += f" {r.choice(['', '', '', 'LEFT ', 'RIGHT ', 'FULL '])}JOIN {table} t{i} ON {on}"
+            used.append((table, f"t{i}"))
+        return text, used
+
+    def _test(self, table: str, alias: str, column: str = "") -> str:
+        r = self.r
+        column = column or r.choice(list(SHARED[table]))
+        name, kind = f"{alias}.{column}", SHARED[table][column]
+        if kind == "day":
+            one, two = sorted(r.choice(self.days) for _ in range(2))
+            year = int(one[:4])
+            return r.choice([
+                f"{name} = '{one}'", f"{name} IN ('{one}', '{two}')", f"{name} BETWEEN '{one}' AND '{two}'",
+                f"{name} > '{one}' AND {name} < '{two}'", f"{name} >= '{one}'", f"{name} < '{two}'",
+                f"year({name}) = {year}", f"year({name}) IN ({year}, {year + 3})", f"year({name}) >= {year}",
+                f"({name} = '{one}' OR {name} >= '{two}')", f"NOT {name} = '{one}'", f"'{one}' < {name}",
+                f"(year({name}) = {year} OR {name} BETWEEN '{one}' AND '{two}')", f"{name} IS NOT NULL",
+            ])  # fmt: skip
+        if kind in ("id", "number", "year"):
+            low = r.choice([2019, 2020, 2021]) if kind == "year" else r.randint(1, 9)
+            return r.choice([f"{name} = {low}", f"{name} BETWEEN {low} AND {low + 2}", f"{name} IN ({low}, {low + 3})",
+                             f"({name} = {low} OR {name} = {low + 1})", f"{name} <> {low}"])  # fmt: skip
+        if kind == "flag":
+            return r.choice([name, f"NOT {name}"])
+        values = {"team": TEAMS, "city": ["X", "Y"], "note": ["loud", "calm"]}[kind]
+        return r.choice(
+            [f"{name} = '{values[0]}'", f"{name} IN ('{values[0]}', '{values[1]}')", f"{name} <> '{values[0]}'"]
+        )
