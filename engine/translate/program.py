@@ -22,6 +22,7 @@ from .meaning import (
     Is,
     Meaning,
     Names,
+    Other,
     Same,
     Set,
     Through,
@@ -183,6 +184,8 @@ class _Query:
                     self._join(alias, table, column, target)
                 case Through(rows=detail):
                     self._through(alias, table, rows, detail)
+                case Other(entities=entities):
+                    self._is(alias, table, entities, "NOT IN")
                 case Same(own=own, set=other, column=column_name):
                     self.where.append(f"{_q(alias)}.{_q(own)} IN ({_names(other, column_name, self.domain)})")
         if rows.top is not None and not rows.top.via:
@@ -232,17 +235,18 @@ class _Query:
         # what has no value cannot be the first or the last by it
         self.where.append(f"{column} IS NOT NULL")
 
-    def _is(self, alias: str, table: Table, entities: tuple[Entity, ...]) -> None:
+    def _is(self, alias: str, table: Table, entities: tuple[Entity, ...], is_in: str = "IN") -> None:
         label, key = f"{_q(alias)}.{_q(table.label)}", f"{_q(alias)}.{_q(table.key[0])}"
         known = [e for e in entities if e.key is not None]
         names = list(dict.fromkeys(e.text for e in entities))
-        if len(names) == 1:
+        if is_in == "IN" and len(names) == 1 and (table.label != table.key[0] or not known):
             self.where.append(f"{label} = {_literal(names[0])}")
         elif len(known) < len(entities):
-            self.where.append(f"{label} IN ({', '.join(map(_literal, names))})")
+            self.where.append(f"{label} {is_in} ({', '.join(map(_literal, names))})")
         if len(known) == len(entities):
             keys = ", ".join(_literal(e.key) for e in entities)
-            self.where.append(f"{key} = {keys}" if len(entities) == 1 else f"{key} IN ({keys})")
+            one = len(entities) == 1 and is_in == "IN"
+            self.where.append(f"{key} = {keys}" if one else f"{key} {is_in} ({keys})")
 
     def _alias(self, table: str) -> str:
         n = self.aliases[table] = self.aliases.get(table, 0) + 1

@@ -23,6 +23,7 @@ from .meaning import (
     Is,
     Meaning,
     Names,
+    Other,
     Same,
     Set,
     Through,
@@ -107,6 +108,9 @@ class Utterer:
                 case Where():
                     place, said = self._where(table, c)
                     (before if place == "before" else after).append(said)
+                case Other(entities=entities):
+                    noun = self._noun(table)
+                    after.append(self._say("other", set=entities[0].text if self.names else f"the {noun}"))
                 case Same(set=other):
                     after.append(self._say("same", set=self.set(other)))
                 case To(set=other):

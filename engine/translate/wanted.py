@@ -23,6 +23,7 @@ class Wanted:
     yes_no: bool = False
     person: frozenset[str] = frozenset()  # tables whose rows "who" asks for
     date: bool = False
+    moments: frozenset[str] = frozenset()  # tables whose rows "when" or "what year" asks for
     year: bool = False
     number: bool = False
     money: bool = False
@@ -36,6 +37,8 @@ class Wanted:
             return CLASHES
         if w.person:
             return FITS if table in w.person else CLASHES
+        if w.date and table in w.moments:
+            return FITS
         if w.date or w.number or w.money:
             return CLASHES
         return FITS if table in w.tables else (CLASHES / 2 if w.tables else 0.0)
@@ -76,6 +79,7 @@ def wanted(question: Question) -> Wanted:
         or "what date" in text
         or "what year" in text
         or "which year" in text,
+        moments=frozenset(a.meant.table for a in asking if a.phrase == "when"),
         year="what year" in text or "which year" in text,
         number=(counts and not asked_before(question, q.of("op", "count")))
         or "how long" in text
