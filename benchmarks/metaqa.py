@@ -4,8 +4,10 @@
 
 DIR has `metaqa.duckdb` and `questions_dev.jsonl` (one object a line: question, gold, hop). The domain is
 docs/examples/metaqa.yaml. An answer is the list of its rows, the ones that the graph says most of first; Hits@1 counts the
-questions whose first one is right, F1 compares the lists as sets. "I don't know" is wrong in both. `--half` takes the
-first or the second half of the questions of each number of hops: the first half may be looked at, the second is for the number.
+questions whose first one is right, F1 compares the lists as sets. "I don't know" is wrong in both. MetaQA never counts
+the thing a question is about among its answers (who wrote the films that X directed: not X), so a row that repeats the
+name in the question is left out, unless there is no other. `--half` takes the first or the second half of the
+questions of each number of hops: the first half may be looked at, the second is for the number.
 """
 
 from __future__ import annotations
@@ -90,6 +92,8 @@ def _asked(question: dict[str, Any], session: Any) -> Asked:
     answer = session.answer(question["question"], domain="metaqa", query_time="03/01/2024, 12:00:00 PT")
     seconds = time.perf_counter() - started
     found = [str(row[0]) for row in answer.rows] if answer.known else []
+    padded = f" {question['question']} "
+    found = [name for name in found if f" {name} " not in padded] or found
     return Asked(question, found, answer.text, seconds)
 
 

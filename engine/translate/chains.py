@@ -18,7 +18,7 @@ from typing import Any
 
 from kg.domain import Domain, Role, Table
 
-from .lexicon import Atom
+from .lexicon import Atom, is_verb
 from .meaning import Is, Other, Set, Through, To, Where
 from .question import Part, Question
 
@@ -80,7 +80,8 @@ class Chains:
         self._relations: dict[tuple[str, int], list[tuple[int, Relation]]] = {}
         spans: dict[tuple[str, int, int, str], list[Atom]] = {}
         for a in self.question.of("role"):
-            if a.mask.bit_count() == a.last - a.first + 1:
+            whole = a.mask.bit_count() == a.last - a.first + 1
+            if whole and not (a.meant.name == "noun" and is_verb(self.question.words[a.last].text, a.phrase)):
                 spans.setdefault((a.meant.name, a.first, a.last, a.meant.table), []).append(a)
         for (form, first, last, table), atoms in spans.items():
             detail = self.domain.table(table)
@@ -99,7 +100,10 @@ class Chains:
                 mask = (1 << phrase.end) - (1 << first)
                 part = Part(phrase.rows, mask, phrase.solid, phrase.cost - CREDIT)
                 known = best.get(part.set)
-                if known is None or self.question.weight(mask) - part.cost > self.question.weight(known.mask) - known.cost:
+                if (
+                    known is None
+                    or self.question.weight(mask) - part.cost > self.question.weight(known.mask) - known.cost
+                ):
                     best[part.set] = part
         yield from best.values()
 
@@ -122,7 +126,11 @@ class Chains:
     def _nouns(self, at: int) -> Iterator[tuple[int, str]]:
         """(end, table) of the table nouns at `at`."""
         for a in self.question.of("table"):
-            if a.first == at and a.mask.bit_count() == a.last - a.first + 1 and self.domain.table(a.meant.table).is_entity:
+            if (
+                a.first == at
+                and a.mask.bit_count() == a.last - a.first + 1
+                and self.domain.table(a.meant.table).is_entity
+            ):
                 yield a.last + 1, a.meant.table
 
     def _roles(self, form: str, at: int) -> list[tuple[int, Relation]]:
@@ -191,7 +199,9 @@ class Chains:
         for form in ("noun", "verb"):
             for end, relation in self._roles(form, at + 1):
                 if self._is(end, "prepositions"):
-                    yield from (self._together(p, relation) for p in self._phrase(end + 1) if p.rows.table == relation.to)
+                    yield from (
+                        self._together(p, relation) for p in self._phrase(end + 1) if p.rows.table == relation.to
+                    )
 
     def _tails(self, p: Phrase) -> Iterator[Phrase]:
         """What may follow a noun phrase: "X's director", "the X actors", "X directed films"."""
@@ -268,9 +278,7 @@ class Chains:
                 continue
             if self._is(end, "be"):
                 yield from (
-                    self._step(p, relation)
-                    for p in self._phrase(self._past(end, "be"))
-                    if p.rows.table == relation.to
+                    self._step(p, relation) for p in self._phrase(self._past(end, "be")) if p.rows.table == relation.to
                 )
             for behind, verb in self._roles("verb", self._past(end, "also")):
                 if verb.to == relation.to:
@@ -295,28 +303,23 @@ class Chains:
 
     def _clauses(self, at: int) -> Iterator[Phrase]:
         """The clauses at `at` that ask for one end of a role."""
-        asked, table = self._asked(at)
-        if asked > at:
+        for asked, table in self._asked(at):
             yield from self._who_did(asked, table)
             yield from self._which_of(asked, at)
             yield from self._when(asked, at)
         for p in self._phrase(at) if not at or self._opens(at) else ():
             yield from self._did_which(p)
 
-    def _asked(self, at: int) -> tuple[int, str]:
-        """(end, table) of "who", "which person", "which films", "which screenwriters", "what"."""
+    def _asked(self, at: int) -> list[tuple[int, str]]:
+        """(end, table) of "who", "which person", "which films", "which screenwriters"; no table for a mere "what"."""
         if not self._is(at, "wh"):
-            return at, ""
-        table = ""
-        for a in self.question.of("wh"):
-            if a.first == a.last == at and a.phrase in ("who", "whom"):
-                table = a.meant.table
+            return []
+        tables = [a.meant.table for a in self.question.of("wh") if a.first == a.last == at]
         end = self._past(at + 1, "determiners")
-        for behind, noun in self._nouns(end):
-            return behind, noun
-        for behind, relation in self._roles("noun", end):
-            return behind, relation.to
-        return at + 1, table
+        found = [(at + 1, table) for table in tables if self.question.words[at].text.startswith("who")] or [
+            (at + 1, "")
+        ]
+        return found + list(self._nouns(end)) + [(behind, r.to) for behind, r in self._roles("noun", end)]
 
     def _who_did(self, at: int, table: str) -> Iterator[Phrase]:
         """ "Who directed X", "who starred in films for the director of X", "who co-wrote films with Y"."""
@@ -334,7 +337,9 @@ class Chains:
                 if together or self._is(place, "together") or (noun and self._is(noun - 2, "same")):
                     with_ = self._past(self._past(place, "together"), "as")
                     if with_ > place:
-                        yield from (self._together(p, relation) for p in self._phrase(with_) if p.rows.table == relation.to)
+                        yield from (
+                            self._together(p, relation) for p in self._phrase(with_) if p.rows.table == relation.to
+                        )
             if noun and self._is(noun, "prepositions"):
                 # "films for the director of X": those that the director directed
                 for p in self._phrase(noun + 1):
@@ -407,9 +412,9 @@ class Chains:
                     if noun == relation.of:
                         yield replace(self._step(p, relation), end=behind)
             if relation.of == table and self._is(self._past(ahead, "by"), "wh"):
-                behind, asked_table = self._asked(self._past(ahead, "by"))
-                if asked_table in ("", relation.to):
-                    yield replace(self._step(p, relation), end=behind)
+                for behind, asked_table in self._asked(self._past(ahead, "by")):
+                    if asked_table in ("", relation.to):
+                        yield replace(self._step(p, relation), end=behind)
         for place in {at, *(end for end, r in self._roles("verb", at) if r.of == table)}:
             asked = self._past(place, "prepositions")
             if asked > place and self._is(asked, "wh"):
@@ -431,9 +436,9 @@ class Chains:
         if together or self._is(noun, "together"):
             end = self._past(self._past(noun, "together"), "as")
             if end > noun and self._is(end, "wh"):
-                behind, table = self._asked(end)
-                if table in ("", relation.to):
-                    yield replace(self._together(p, relation), end=behind)
+                for behind, table in self._asked(end):
+                    if table in ("", relation.to):
+                        yield replace(self._together(p, relation), end=behind)
 
     # -- sets ----------------------------------------------------------------------------------------------------------
 
@@ -459,5 +464,3 @@ def fixed(roles: tuple[Role, ...]) -> tuple[Where, ...]:
         for column, value in role.where:
             values.setdefault(column, []).append(value)
     return tuple(Where(c, "=" if len(v) == 1 else "in", tuple(v)) for c, v in values.items())
-
-

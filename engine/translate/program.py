@@ -34,6 +34,9 @@ from .meaning import (
 )
 
 
+LONG = 3  # roles in a chain
+
+
 def sql(meaning: Meaning, domain: Domain) -> str:
     """Return the program of `meaning`."""
     match meaning:
@@ -97,10 +100,21 @@ def _names(rows: Set, column: str, domain: Domain, year: bool = False) -> str:
         alias = q.add(through)
         if rows.top is not None:
             q.order(alias, rows.top)
-        return q.select(f"{_q(alias)}.{_q(label)}", distinct=True)
+        shown = f"{_q(alias)}.{_q(label)}"
+        if ranked(rows):
+            return f"{q.select(shown)} GROUP BY {shown} ORDER BY count(*) DESC, {shown}"
+        return q.select(shown, distinct=True)
     alias = q.add(rows)
     shown = f"{_q(alias)}.{_q(column or table.label or table.columns[0].name)}"
+    if not year and ranked(rows):
+        return f"{q.select(shown)} GROUP BY {shown} ORDER BY count(*) DESC, {shown}"
     return q.select(f"year({shown}) AS year" if year else shown, distinct=True)
+
+
+def ranked(rows: Set) -> bool:
+    """Whether the names of a set come in the order of how many ways lead to them: at the end of a long chain there
+    are many, and those that are tied to the start in most ways are most surely meant."""
+    return rows.top is None and sum(isinstance(c, Through) for s in rows.nested for c in s.conditions) >= LONG
 
 
 def _copied_label(rows: Set, domain: Domain) -> tuple[Set, str] | None:

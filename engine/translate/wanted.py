@@ -11,6 +11,7 @@ from .lexicon import Atom
 from .question import Question
 
 FITS, CLASHES = 0.6, -1.0
+SURE = 0.3  # what a name may cost that is surely meant
 _OPENERS = frozenset(
     ["did", "does", "do", "is", "was", "were", "are", "has", "have", "had", "can", "could", "will", "would"]
 )
@@ -62,7 +63,9 @@ class Wanted:
 
 def wanted(question: Question) -> Wanted:
     q = question
-    words = [w.text for w in q.words]
+    # the words of a name ask for nothing: "how to train your dragon"
+    named = [n.mask for n in q.named if n.cost < SURE and n.mask.bit_count() > 1]
+    words = ["" if any(m >> i & 1 for m in named) else w.text for i, w in enumerate(q.words)]
     asking = [a for a in q.of("wh") if a.mask.bit_count() == 1]
     first_word = min((a.first for a in asking), default=0)
     # the first question word decides: in "what was the debut of whoever ..." it is not "whoever"
