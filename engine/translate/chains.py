@@ -21,6 +21,7 @@ from kg.domain import Domain, Role, Table
 from .lexicon import Atom, is_verb
 from .meaning import Is, Other, Set, Through, To, Where
 from .question import Part, Question
+from .wanted import SURE
 
 CREDIT = 1.2  # what it is worth that words stand where they should
 DEEPEST = 6  # phrases within phrases
@@ -106,6 +107,12 @@ class Chains:
                 ):
                     best[part.set] = part
         yield from best.values()
+
+    def is_whole(self, part: Part) -> bool:
+        """Whether a chain of sure names is all that the question says, but for the words that open it."""
+        words = self.question.words
+        rest = (w.text for i, w in enumerate(words) if not part.mask >> i & 1)
+        return part.cost < SURE - CREDIT and all(w in self.words["openers"] for w in rest)
 
     def _opens(self, first: int) -> bool:
         return self.question.words[first - 1].text not in self.words["inside"]

@@ -50,7 +50,10 @@ class Composer:
 
     def compose(self) -> list[Part]:
         chains = Chains(self.domain, self.question, self.lexicon.generic["chain"])
-        frontier = self._keep([*self._entities(), *self._bare_rows(), *self._of_a_year(), *chains.parts()])
+        chained = list(chains.parts())
+        if whole := [p for p in chained if chains.is_whole(p)]:
+            return sorted(self._keep(whole), key=self.promise, reverse=True)
+        frontier = self._keep([*self._entities(), *self._bare_rows(), *self._of_a_year(), *chained])
         for _ in range(ROUNDS):
             grown = [new for part in frontier for new in self._grow(part)]
             grown += [*self._merge(frontier), *self._same_year(frontier)]

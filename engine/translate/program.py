@@ -101,14 +101,16 @@ def _names(rows: Set, column: str, domain: Domain, year: bool = False) -> str:
         if rows.top is not None:
             q.order(alias, rows.top)
         shown = f"{_q(alias)}.{_q(label)}"
-        if ranked(rows):
-            return f"{q.select(shown)} GROUP BY {shown} ORDER BY count(*) DESC, {shown}"
-        return q.select(shown, distinct=True)
-    alias = q.add(rows)
-    shown = f"{_q(alias)}.{_q(column or table.label or table.columns[0].name)}"
-    if not year and ranked(rows):
+        others = tuple(c for c in rows.conditions if isinstance(c, Other))
+        q.at(shown, Set(rows.table, others))
+    else:
+        alias = q.add(rows)
+        shown = f"{_q(alias)}.{_q(column or table.label or table.columns[0].name)}"
+        if year:
+            return q.select(f"year({shown}) AS year", distinct=True)
+    if ranked(rows):
         return f"{q.select(shown)} GROUP BY {shown} ORDER BY count(*) DESC, {shown}"
-    return q.select(f"year({shown}) AS year" if year else shown, distinct=True)
+    return q.select(shown, distinct=True)
 
 
 def ranked(rows: Set) -> bool:
@@ -119,11 +121,16 @@ def ranked(rows: Set) -> bool:
 
 def _copied_label(rows: Set, domain: Domain) -> tuple[Set, str] | None:
     """For a set known only through one detail table that also holds its label: that table's rows, and the column."""
-    if len(rows.conditions) != 1 or not isinstance(through := rows.conditions[0], Through):
+    others = [c for c in rows.conditions if isinstance(c, Other)]
+    if len(rows.conditions) != 1 + len(others) or not isinstance(through := rows.conditions[0], Through):
+        return None
+    table = domain.table(rows.table)
+    if others and not (
+        table.label == table.key[0] and _is_known_by(table.label, Set(table.name, tuple(others)), domain)
+    ):
         return None
     if rows.top is not None and rows.top.via != through.rows.table:
         return None
-    table = domain.table(rows.table)
     for column in domain.table(through.rows.table).columns:
         if column.links and (column.links.table, column.links.column) == (table.name, table.label):
             return through.rows, column.name
@@ -232,6 +239,9 @@ class _Query:
     def _join(self, alias: str, table: Table, column: Column, target: Set) -> None:
         links = column.links
         assert links is not None
+        if not links.where and _is_known_by(links.column, target, self.domain):
+            self.at(f"{_q(alias)}.{_q(column.name)}", target)
+            return
         if target.top is None:
             joined = self.add(target, f"{{alias}}.{_q(links.column)} = {_q(alias)}.{_q(column.name)}")
             self._narrow(column, alias, table, joined, self.domain.table(target.table))
@@ -240,6 +250,20 @@ class _Query:
         inner_alias = inner.add(target)
         body = inner.select(f"{_q(inner_alias)}.{_q(links.column)}")
         self.where.append(f"{_q(alias)}.{_q(column.name)} IN ({body})")
+
+    def at(self, value: str, rows: Set) -> None:
+        """Add the conditions of a set whose key is `value`: its own table would add nothing."""
+        table = self.domain.table(rows.table)
+        for c in rows.conditions:
+            match c:
+                case Is(entities=entities) | Other(entities=entities):
+                    keys = ", ".join(_literal(e.key) for e in entities)
+                    one = isinstance(c, Is) and len(entities) == 1
+                    is_in = "IN" if isinstance(c, Is) else "NOT IN"
+                    self.where.append(f"{value} = {keys}" if one else f"{value} {is_in} ({keys})")
+                case Through(rows=detail):
+                    column = _link(self.domain.table(detail.table), table, self.domain, [])
+                    self.add(detail, f"{{alias}}.{_q(column.name)} = {value}", column)
 
     def order(self, alias: str, top: Top) -> None:
         column = f"{_q(alias)}.{_q(top.column)}"
@@ -271,6 +295,25 @@ class _Query:
         where = f" WHERE {' AND '.join(self.where)}" if self.where else ""
         once = "DISTINCT " if distinct and not ordering else ""
         return f"SELECT {once}{what} FROM {' '.join(self.sources)}{where}{ordering}"
+
+
+def _is_known_by(key: str, rows: Set, domain: Domain) -> bool:
+    """Whether all that is said of a set holds of its key, so that its table need not be read. Only of tables in place:
+    of others it is the row itself that tells what to ask for next."""
+    table = domain.table(rows.table)
+    if not table.in_place or table.key != (key,) or rows.top is not None:
+        return False
+    return all(
+        all(e.key is not None for e in c.entities)
+        if isinstance(c, (Is, Other))
+        else isinstance(c, Through) and not _narrowed(c.rows.table, table.name, domain)
+        for c in rows.conditions
+    )
+
+
+def _narrowed(detail: str, table: str, domain: Domain) -> bool:
+    """Whether the link between two tables holds only under a condition."""
+    return any(c.links and c.links.table == table and c.links.where for c in domain.table(detail).columns)
 
 
 def _self_keyed(detail: Set, table: Table) -> bool:
