@@ -9,6 +9,7 @@ from typing import Any
 from kg.domain import Column, Domain
 
 from .translate.meaning import Aggregate, Calculate, Compare, Count, Exists, Meaning, Names, Value, Which
+from .translate.program import ranked
 
 MAX_CHARACTERS = 280  # about 75 tokens
 _UNITS = {"min": " minutes", "%": "%"}  # units that are said
@@ -28,7 +29,7 @@ def phrase(meaning: Meaning | None, rows: Sequence[tuple[Any, ...]], domain: Dom
             column = table.by_name.get(name or table.label)
             said = [say(r[0], column) for r in rows if r[0] is not None]
             # a set has no order of its own: give it one that is the same every time
-            return join(said if s.top else sorted(said))
+            return join(said if s.top or ranked(s) else sorted(said))
         case Aggregate(set=s, column=name, function=function):
             value = rows[0][0]
             return say(round(value, 2) if function == "avg" else value, domain.table(s.table).by_name[name])
@@ -109,6 +110,12 @@ def _column(value: Value, domain: Domain) -> Column | None:
     match value:
         case Names(set=s, column=name) | Aggregate(set=s, column=name):
             return domain.table(s.table).by_name.get(name)
-        case Calculate(function=function, first=first) if function not in ("ratio", "percent", "change", "years", "days"):
+        case Calculate(function=function, first=first) if function not in (
+            "ratio",
+            "percent",
+            "change",
+            "years",
+            "days",
+        ):
             return _column(first, domain)
     return None

@@ -13,9 +13,7 @@ _WORDS = r"[A-Za-z_][\w-]*(?: [\w-]+)*"
 _QUOTED = r'\["[^"\]]+"\]'
 _FIELDS = rf"(?:{_WORDS}|{_QUOTED})(?:\.{_WORDS}|{_QUOTED})*"
 ROWS = rf"\$?(?:\.?{_WORDS}|{_QUOTED}|\[\*\])*"
-CELL = (
-    rf"((?:[a-z_]\w*\()*)(\.|\^\.|=[^()]+|@{_WORDS}|\^?{_FIELDS})(\)*)"  # also for editors: JSON Schema knows no named groups
-)
+CELL = rf"((?:[a-z_]\w*\()*)(\.|\^\.|=[^()]+|@{_WORDS}|\^?{_FIELDS})(\)*)"  # also for editors: JSON Schema knows no named groups
 _STEP = re.compile(rf'({_WORDS})|\["([^"\]]+)"\]|(\[\*\])')
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from kg.domain import Column, Domain, Role, Table
 
+from .chains import Chains
 from .lexicon import Atom, Lexicon
 from .meaning import Is, Same, Set, Through, To, Top, Where
 from .question import Part, Question, distance, year_column
@@ -48,7 +49,11 @@ class Composer:
         return self.lexicon.domain
 
     def compose(self) -> list[Part]:
-        frontier = self._keep([*self._entities(), *self._bare_rows(), *self._of_a_year()])
+        chains = Chains(self.domain, self.question, self.lexicon.generic["chain"])
+        chained = list(chains.parts())
+        if whole := [p for p in chained if chains.is_whole(p)]:
+            return sorted(self._keep(whole), key=self.promise, reverse=True)
+        frontier = self._keep([*self._entities(), *self._bare_rows(), *self._of_a_year(), *chained])
         for _ in range(ROUNDS):
             grown = [new for part in frontier for new in self._grow(part)]
             grown += [*self._merge(frontier), *self._same_year(frontier)]

@@ -134,9 +134,7 @@ class Lexicon:
         for i, s in enumerate(stems):
             for entry in self._by_stem.get(s, ()):
                 positions = _match(entry.parts, stems, i)
-                if positions and not (
-                    entry.meant.kind == "table" and _is_verb(words[positions[-1]].text, entry.phrase)
-                ):
+                if positions and not (entry.meant.kind == "table" and is_verb(words[positions[-1]].text, entry.phrase)):
                     mask = sum(1 << p for p in positions)
                     found.setdefault(
                         (mask, entry.meant), Atom(mask, positions[0], positions[-1], entry.phrase, entry.meant)
@@ -207,7 +205,7 @@ def _match(parts: tuple[tuple[str, ...], ...], stems: list[str], i: int) -> list
     return positions
 
 
-def _is_verb(word: str, noun: str) -> bool:
+def is_verb(word: str, noun: str) -> bool:
     """Whether a word with the stem of a noun is a verb's form: "filmed" is no film."""
     return any(word.endswith(end) and not noun.endswith(end) for end in ("ed", "ing"))
 

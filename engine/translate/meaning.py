@@ -70,7 +70,14 @@ class Same:
     column: str
 
 
-Condition = Is | Where | Than | To | Through | Same
+@dataclass(frozen=True)
+class Other:
+    """The row is none of these: what somebody else shares with them."""
+
+    entities: tuple[Entity, ...]
+
+
+Condition = Is | Other | Where | Than | To | Through | Same
 
 
 @dataclass(frozen=True)

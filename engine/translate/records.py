@@ -7,7 +7,6 @@ question leaves open have a default: the latest row up to the time of the questi
 
 from __future__ import annotations
 
-import datetime as dt
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -173,7 +172,9 @@ class OfRecords(Reader):
         """Whether "at" stands before the name of the other side."""
         sides = [n for n in self.question.named if n.mask & frame.mask == n.mask and n is not frame.anchor]
         behind = 1 << (a.last + 1)
-        return any(n.mask & -n.mask in (behind, behind << 1) and n.mask != getattr(frame.anchor, "mask", 0) for n in sides)
+        return any(
+            n.mask & -n.mask in (behind, behind << 1) and n.mask != getattr(frame.anchor, "mask", 0) for n in sides
+        )
 
     def _numbered(self, frame: Frame) -> Frame:
         """ "More than 5 million shares": a number behind words that compare, near a column."""
@@ -274,7 +275,7 @@ class OfRecords(Reader):
             high = f"{last.isoformat()} 23:59:59" if last else ""
         else:
             low, high = (d.isoformat() if d else "" for d in (first, last))
-        if low and not high or (high and low < self.now[: len(low)] < high):
+        if (low and not high) or (high and low < self.now[: len(low)] < high):
             high = high and self.now
         if low and low == high:
             return (Where(column.name, "=", (low,)),)
@@ -338,7 +339,9 @@ class OfRecords(Reader):
             said = False
             for name, function in (("sum", "sum"), ("average", "avg"), ("highest", "max"), ("lowest", "min")):
                 for op in self.question.of("op", name):
-                    if not op.mask & (a.mask | frame.solid) and (function in ("sum", "avg") or distance(op.mask, a.mask) <= 2):
+                    if not op.mask & (a.mask | frame.solid) and (
+                        function in ("sum", "avg") or distance(op.mask, a.mask) <= 2
+                    ):
                         said = True
                         yield Aggregate(function, frame.rows, column.name), a.mask | op.mask, far, FITS
             if not said and frame.top is None:
@@ -417,7 +420,9 @@ class OfRecords(Reader):
             yield Names(frame.rows, frame.table.moment, year), self._date_words(frame), 0.0, FITS
         for op in self.question.of("op", "percent") if narrowed and frame.top is None else ():
             if not op.mask & frame.solid:
-                every = tuple(c for c in frame.conditions if not isinstance(c, (Where, Than)) or self._is_time(frame, c))
+                every = tuple(
+                    c for c in frame.conditions if not isinstance(c, (Where, Than)) or self._is_time(frame, c)
+                )
                 share = Calculate("percent", Count(frame.rows), Count(Set(frame.table.name, every)))
                 yield share, op.mask, 0.0, FITS
 
@@ -470,14 +475,22 @@ class OfRecords(Reader):
         later = [
             t
             for t in self.question.times
-            if not t.mask & frame.solid and t.first is not None and t.first == t.last and start.first and t.first > start.first
+            if not t.mask & frame.solid
+            and t.first is not None
+            and t.first == t.last
+            and start.first
+            and t.first > start.first
         ]
         column = self._measure_near(frame, (start.mask & -start.mask).bit_length() - 1)
         if column is None or not later:
             return
         end = replace(frame, conditions=_at(frame, self._within(later[0], frame.table)))
         first, last = Names(frame.rows, column.name), Names(end.rows, column.name)
-        words = frame.mask | later[0].mask | sum(a.mask for a in self._columns_of_table(frame.table) if a.meant.column == column.name)
+        words = (
+            frame.mask
+            | later[0].mask
+            | sum(a.mask for a in self._columns_of_table(frame.table) if a.meant.column == column.name)
+        )
         percent = self.question.of("op", "percent")
         for name, sign in (("gain", 1), ("loss", -1), ("change", 0)):
             for op in self.question.of("op", name):

@@ -23,6 +23,7 @@ from .meaning import (
     Is,
     Meaning,
     Names,
+    Other,
     Same,
     Set,
     Than,
@@ -116,6 +117,9 @@ class Utterer:
                 case Than(column=one, op=op, other=other_column):
                     words = [self._column(table.name, c) for c in (one, other_column)]
                     after.append(self._say("than", column=words[0], more=self._more(op[0] == ">"), other=words[1]))
+                case Other(entities=entities):
+                    noun = self._noun(table)
+                    after.append(self._say("other", set=entities[0].text if self.names else f"the {noun}"))
                 case Same(set=other):
                     after.append(self._say("same", set=self.set(other)))
                 case To(set=other):
