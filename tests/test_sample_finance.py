@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
-from datetime import date, datetime, timedelta
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -140,8 +140,10 @@ def test_a_made_up_company_has_a_price_on_each_trading_day_of_a_year(ticker):
     assert [day_of(key) for key in PRICES[ticker]] == [d for d in every_day if trades(d)]
 
 
-@pytest.mark.parametrize("rows", [PRICES["EXBK"], PRICES["FICR"], BARS["EXBK"], BARS["FICR"]])
-def test_no_price_is_outside_the_high_and_the_low(rows):
+@pytest.mark.parametrize("ticker", MADE_UP)
+@pytest.mark.parametrize("of", [pytest.param(PRICES, id="days"), pytest.param(BARS, id="bars")])
+def test_no_price_is_outside_the_high_and_the_low(of, ticker):
+    rows = of[ticker]
     assert [
         k for k, r in rows.items() if not 0 < r["Low"] <= min(r["Open"], r["Close"]) <= max(r["Open"], r["Close"])
     ] == []
@@ -149,23 +151,24 @@ def test_no_price_is_outside_the_high_and_the_low(rows):
 
 
 @pytest.mark.parametrize("ticker", MADE_UP)
-def test_five_minute_bars_add_up_to_their_day(ticker):
-    by_day: dict[date, dict[datetime, dict[str, Any]]] = {}
-    for key, bar in BARS[ticker].items():
-        at = datetime.strptime(key, KEY)
-        by_day.setdefault(at.date(), {})[at] = bar
-    assert len(by_day) == 5
-    for day, bars in by_day.items():
-        opening = datetime(day.year, day.month, day.day, 9, 30)
-        assert list(bars) == [opening + timedelta(minutes=5 * n) for n in range(78)]
-        rows = list(bars.values())
-        assert PRICES[ticker][day.strftime(KEY)] == {
-            "Open": rows[0]["Open"],
-            "High": max(row["High"] for row in rows),
-            "Low": min(row["Low"] for row in rows),
-            "Close": rows[-1]["Close"],
-            "Volume": sum(row["Volume"] for row in rows),
-        }
+@pytest.mark.parametrize("day", ["2024-02-22", "2024-02-23", "2024-02-26", "2024-02-27", "2024-02-28"])
+def test_five_minute_bars_add_up_to_their_day(ticker, day):
+    minutes = range(9 * 60 + 30, 16 * 60, 5)
+    keys = [f"{day} {m // 60:02}:{m % 60:02}:00 EST" for m in minutes]
+    assert [key for key in BARS[ticker] if key.startswith(day)] == keys
+    bars = [BARS[ticker][key] for key in keys]
+    assert PRICES[ticker][f"{day} 00:00:00 EST"] == {
+        "Open": bars[0]["Open"],
+        "High": max(bar["High"] for bar in bars),
+        "Low": min(bar["Low"] for bar in bars),
+        "Close": bars[-1]["Close"],
+        "Volume": sum(bar["Volume"] for bar in bars),
+    }
+
+
+@pytest.mark.parametrize("ticker", MADE_UP)
+def test_there_are_bars_of_five_days(ticker):
+    assert len({key[:10] for key in BARS[ticker]}) == 5
 
 
 @pytest.mark.parametrize(
