@@ -110,12 +110,6 @@ def _column(value: Value, domain: Domain) -> Column | None:
     match value:
         case Names(set=s, column=name) | Aggregate(set=s, column=name):
             return domain.table(s.table).by_name.get(name)
-        case Calculate(function=function, first=first) if function not in (
-            "ratio",
-            "percent",
-            "change",
-            "years",
-            "days",
-        ):
+        case Calculate(function=function, first=first) if function in ("difference", "distance", "total"):
             return _column(first, domain)
     return None

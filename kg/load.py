@@ -45,7 +45,8 @@ _FIELD = Text(r"\.|@?[A-Za-z_][\w-]*", 'a field of the object, an "@argument", o
 _INPUT = Text(r"[A-Za-z_][\w-]*", "a field of the object's key, or a column")
 _CELL = Text(
     paths.CELL,
-    'a path: field, field.inner, ["any name"], "^field" of the object, "@argument", "=text" for the same in all rows, "." for the row itself, '
+    'a path: field, field.inner, ["any name"], "^field" of the object, "@argument", "=text" for the same in all '
+    'rows, "." for the row itself, '
     "or a function of one, as in number(field)",
 )
 _ROWS = Text(paths.ROWS, 'where rows are: "$", "$[*]", "cast[*]", "$.data.films[*]"')

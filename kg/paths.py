@@ -13,7 +13,8 @@ _WORDS = r"[A-Za-z_][\w-]*(?: [\w-]+)*"
 _QUOTED = r'\["[^"\]]+"\]'
 _FIELDS = rf"(?:{_WORDS}|{_QUOTED})(?:\.{_WORDS}|{_QUOTED})*"
 ROWS = rf"\$?(?:\.?{_WORDS}|{_QUOTED}|\[\*\])*"
-CELL = rf"((?:[a-z_]\w*\()*)(\.|\^\.|=[^()]+|@{_WORDS}|\^?{_FIELDS})(\)*)"  # also for editors: JSON Schema knows no named groups
+# Also for editors: JSON Schema knows no named groups.
+CELL = rf"((?:[a-z_]\w*\()*)(\.|\^\.|=[^()]+|@{_WORDS}|\^?{_FIELDS})(\)*)"
 _STEP = re.compile(rf'({_WORDS})|\["([^"\]]+)"\]|(\[\*\])')
 
 

@@ -172,8 +172,8 @@ class Canonical:
             explained |= a.mask
         for n in asked.named:
             explained |= n.mask if n.cost < 0.9 else 0
-        for m in (*asked.moments, *asked.times):
-            explained |= m.mask
+        for m in [*(m.mask for m in asked.moments), *(t.mask for t in asked.times)]:
+            explained |= m
         return tuple(w.text for i, w in enumerate(asked.words) if asked.weights[i] > 0 and not explained >> i & 1)
 
     # -- ranking ---------------------------------------------------------------------------------------------

@@ -33,7 +33,7 @@ from .meaning import (
     Where,
     Which,
 )
-from .question import Named, Time, distance, year_column
+from .question import Named, Time, distance
 from .reading import Reader, Reading
 from .wanted import FITS
 
@@ -77,11 +77,11 @@ class Frame:
 
 
 class OfRecords(Reader):
-    """Reads a question as one about the rows of one detail table without roles."""
+    """Reads a question as one about the rows of one dated table."""
 
     def readings(self) -> Iterator[Reading]:
         for table in self.domain.tables:
-            if table.is_entity or table.roles or not self._is_spoken_of(table):
+            if not table.moment or table.is_entity or not self._is_spoken_of(table):
                 continue
             for anchored in self._anchored(table):
                 for frame in self._timed(self._narrowed(anchored)):
@@ -172,9 +172,7 @@ class OfRecords(Reader):
         """Whether "at" stands before the name of the other side."""
         sides = [n for n in self.question.named if n.mask & frame.mask == n.mask and n is not frame.anchor]
         behind = 1 << (a.last + 1)
-        return any(
-            n.mask & -n.mask in (behind, behind << 1) and n.mask != getattr(frame.anchor, "mask", 0) for n in sides
-        )
+        return any(n.mask & -n.mask in (behind, behind << 1) for n in sides)
 
     def _numbered(self, frame: Frame) -> Frame:
         """ "More than 5 million shares": a number behind words that compare, near a column."""
@@ -229,12 +227,9 @@ class OfRecords(Reader):
     def _timed(self, frame: Frame) -> Iterator[Frame]:
         """The frame for each time the question names; without one, the latest row and all rows so far."""
         table = frame.table
-        if not table.moment:
-            yield from self._of_a_year(frame)
-            return
         times = [t for t in self.question.times if not t.mask & frame.solid]
         until = self._until_now(frame)
-        tops = [top for top in self._by_moment(frame)]
+        tops = list(self._by_moment(frame))
         for t in times:
             timed = frame.also(*self._within(t, table), mask=t.mask, solid=t.mask)
             timed = replace(timed, times=(t,), one=t.first is not None and t.first == t.last)
@@ -255,14 +250,6 @@ class OfRecords(Reader):
             if frame.anchor is not None:
                 latest = frame.also(*until, cost=LATEST + extra)
                 yield replace(latest, top=Top(table.moment, True), one=True)
-
-    def _of_a_year(self, frame: Frame) -> Iterator[Frame]:
-        column = year_column(frame.table)
-        yield frame
-        for m in self.question.moments if column is not None else ():
-            if not m.mask & frame.solid:
-                assert column is not None
-                yield frame.also(Where(column.name, m.op, m.values), mask=m.mask, solid=m.mask)
 
     def _within(self, t: Time, table: Table) -> tuple[Condition, ...]:
         """The condition that a time puts on the moment of a table."""
@@ -339,9 +326,8 @@ class OfRecords(Reader):
             said = False
             for name, function in (("sum", "sum"), ("average", "avg"), ("highest", "max"), ("lowest", "min")):
                 for op in self.question.of("op", name):
-                    if not op.mask & (a.mask | frame.solid) and (
-                        function in ("sum", "avg") or distance(op.mask, a.mask) <= 2
-                    ):
+                    near = function in ("sum", "avg") or distance(op.mask, a.mask) <= 2
+                    if near and not op.mask & (a.mask | frame.solid):
                         said = True
                         yield Aggregate(function, frame.rows, column.name), a.mask | op.mask, far, FITS
             if not said and frame.top is None:
@@ -407,7 +393,7 @@ class OfRecords(Reader):
 
     def _of_all(self, frame: Frame) -> Iterator[tuple[Meaning, int, float, float]]:
         """How many rows, whether there are any, when they are, which part of all they are."""
-        narrowed = any(isinstance(c, (Where, Than)) and not self._is_time(frame, c) for c in frame.conditions)
+        narrowed = any(self._is_narrow(frame, c) for c in frame.conditions)
         words = sum(a.mask for a in self.question.of("table") if a.meant.table == frame.table.name)
         for op in self.question.of("op", "count"):
             if not op.mask & frame.solid and frame.top is None:
@@ -420,14 +406,13 @@ class OfRecords(Reader):
             yield Names(frame.rows, frame.table.moment, year), self._date_words(frame), 0.0, FITS
         for op in self.question.of("op", "percent") if narrowed and frame.top is None else ():
             if not op.mask & frame.solid:
-                every = tuple(
-                    c for c in frame.conditions if not isinstance(c, (Where, Than)) or self._is_time(frame, c)
-                )
-                share = Calculate("percent", Count(frame.rows), Count(Set(frame.table.name, every)))
+                every = Set(frame.table.name, tuple(c for c in frame.conditions if not self._is_narrow(frame, c)))
+                share = Calculate("percent", Count(frame.rows), Count(every))
                 yield share, op.mask, 0.0, FITS
 
-    def _is_time(self, frame: Frame, c: Condition) -> bool:
-        return isinstance(c, Where) and c.column in (frame.table.moment, getattr(year_column(frame.table), "name", ""))
+    def _is_narrow(self, frame: Frame, c: Condition) -> bool:
+        """Whether a condition chooses among the rows of a thing and a time."""
+        return isinstance(c, Than) or (isinstance(c, Where) and c.column != frame.table.moment)
 
     # -- several things, several times ---------------------------------------------------------------------------
 
@@ -472,25 +457,15 @@ class OfRecords(Reader):
         if len(frame.times) != 1 or not frame.one or frame.top is not None:
             return
         start = frame.times[0]
-        later = [
-            t
-            for t in self.question.times
-            if not t.mask & frame.solid
-            and t.first is not None
-            and t.first == t.last
-            and start.first
-            and t.first > start.first
-        ]
+        later = [t for t in self.question.times if not t.mask & frame.solid and _is_later(t, start)]
         column = self._measure_near(frame, (start.mask & -start.mask).bit_length() - 1)
         if column is None or not later:
             return
         end = replace(frame, conditions=_at(frame, self._within(later[0], frame.table)))
         first, last = Names(frame.rows, column.name), Names(end.rows, column.name)
-        words = (
-            frame.mask
-            | later[0].mask
-            | sum(a.mask for a in self._columns_of_table(frame.table) if a.meant.column == column.name)
-        )
+        words = frame.mask | later[0].mask
+        for a in self._columns_of_table(frame.table):
+            words |= a.mask if a.meant.column == column.name else 0
         percent = self.question.of("op", "percent")
         for name, sign in (("gain", 1), ("loss", -1), ("change", 0)):
             for op in self.question.of("op", name):
@@ -501,6 +476,13 @@ class OfRecords(Reader):
                 yield self.reading(meaning, said, frame.cost, FITS)
                 if frame.anchor is not None and frame.others:
                     yield from self._compared(frame, meaning, said, 0.0)
+
+
+def _is_later(time: Time, start: Time) -> bool:
+    """Whether one day comes after another."""
+    if time.first is None or start.first is None or time.first != time.last:
+        return False
+    return time.first > start.first
 
 
 def _instead(value: Value, old: Named, new: Named) -> Value:
