@@ -204,7 +204,7 @@ def _asks_for_one(meaning: Names, domain: Domain) -> bool:
     """Whether a column has one value for what is asked about: a date, a number, the part somebody plays."""
     table = domain.table(meaning.set.table)
     column = table.by_name.get(meaning.column)
-    return column is not None and column.name not in table.key and (column.type != "TEXT" or bool(table.roles))
+    return column is not None and column.name != table.moment and (column.type != "TEXT" or bool(table.roles))
 
 
 def _judge_which(rows: list[tuple[Any, ...]]) -> Verdict:

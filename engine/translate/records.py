@@ -34,8 +34,8 @@ from .meaning import (
     Which,
 )
 from .question import Named, Time, distance
-from .reading import Reader, Reading
-from .wanted import FITS
+from .reading import PLAIN, Reader, Reading
+from .wanted import CLASHES, FITS
 
 LATEST = 0.3  # what it costs to take the latest row where no time is named
 SUMMED = 0.3  # what it costs to add up where nobody said so: "goals this season"
@@ -121,7 +121,7 @@ class OfRecords(Reader):
         """The things of a table that the question names, those that share no word, in its order."""
         chosen: list[Named] = []
         for n in sorted(self.question.named, key=lambda n: n.cost - 0.3 * n.mask.bit_count()):
-            if n.table == target and n.cost < 1.2 and not any(n.mask & c.mask for c in chosen):
+            if n.table == target and n.cost < PLAIN and not any(n.mask & c.mask for c in chosen):
                 chosen.append(n)
         return tuple(sorted(chosen[:FEW], key=lambda n: n.mask & -n.mask))
 
@@ -190,17 +190,20 @@ class OfRecords(Reader):
             if words_after and words_after[0].text in scales:
                 number *= scales[words_after[0].text]
                 mask |= 1 << (i + 1)
-            column = self._measure_near(frame, i)
-            if column is not None:
+            found = self._measure_near(frame, i)
+            if found is not None:
+                column, said = found
                 value = int(number) if float(number).is_integer() else number
-                return frame.also(Where(column.name, op, (value,)), mask=mask, solid=mask)
+                return frame.also(Where(column.name, op, (value,)), mask=mask | said, solid=mask | said)
         return frame
 
     def _comparison(self, i: int) -> tuple[str, int]:
         """The operator that words around the number at `i` make, and the words."""
         for name, op in (("above", ">"), ("below", "<")):
             for a in self.question.of("op", name):
-                if a.last in (i - 1, i - 2) or a.first == i + 1:
+                between = range(a.last + 1, i)
+                near = a.last < i and all(self.question.weights[k] == 0 for k in between) and len(between) <= 2
+                if near or a.first == i + 1:
                     wide = any(b.mask == a.mask for b in self.question.of("op", "inclusive"))
                     return op + ("=" if wide else ""), a.mask
         words = self.question.words
@@ -211,13 +214,17 @@ class OfRecords(Reader):
                 return "<=", 0b110 << i
         return "", 0
 
-    def _measure_near(self, frame: Frame, i: int) -> Column | None:
+    def _measure_near(self, frame: Frame, i: int) -> tuple[Column, int] | None:
+        """The number that the words nearest to word `i` speak of, and these words."""
         found = [
-            (distance(a.mask, 1 << i), frame.table.column(a.meant.column))
+            (distance(a.mask, 1 << i), a)
             for a in self._columns_of_table(frame.table)
-            if frame.table.column(a.meant.column).numeric
+            if frame.table.column(a.meant.column).numeric and not a.mask & frame.solid
         ]
-        return min(found, key=lambda f: f[0])[1] if found else None
+        if not found:
+            return None
+        _, nearest = min(found, key=lambda f: f[0])
+        return frame.table.column(nearest.meant.column), nearest.mask
 
     def _columns_of_table(self, table: Table) -> list[Atom]:
         return [a for kind in ("column", "ask") for a in self.question.of(kind) if a.meant.table == table.name]
@@ -231,7 +238,8 @@ class OfRecords(Reader):
         until = self._until_now(frame)
         tops = list(self._by_moment(frame))
         for t in times:
-            timed = frame.also(*self._within(t, table), mask=t.mask, solid=t.mask)
+            # "on the day when it closed ..." and "went ex in august": other words for the day belong to its condition
+            timed = frame.also(*self._within(t, table), mask=t.mask | self._date_words(frame), solid=t.mask)
             timed = replace(timed, times=(t,), one=t.first is not None and t.first == t.last)
             yield timed
             for top, mask in tops:
@@ -299,6 +307,13 @@ class OfRecords(Reader):
         for meaning, mask, cost, fit in self._asks(frame):
             yield self.reading(meaning, frame.mask | mask, frame.cost + cost, fit)
             yield from self._compared(frame, meaning, mask, cost)
+        if frame.others and frame.anchor is not None:
+            for column, _, mask in self.composer.superlatives(frame.table):
+                if column.numeric and not mask & frame.solid:
+                    meaning: Value = (
+                        Names(frame.rows, column.name) if frame.one else Aggregate("sum", frame.rows, column.name)
+                    )
+                    yield from self._compared(frame, meaning, mask, 0.0 if frame.one else SUMMED)
         yield from self._changed(frame)
 
     def _asks(self, frame: Frame) -> Iterator[tuple[Meaning, int, float, float]]:
@@ -319,8 +334,9 @@ class OfRecords(Reader):
                 continue
             fit = self._fit(a, column)
             far = 0.02 * distance(a.mask, frame.solid)
+            counted = self._counted(a, frame)
             if frame.one or not column.numeric:
-                yield Names(frame.rows, column.name), a.mask, far, fit
+                yield Names(frame.rows, column.name), a.mask | counted, far, FITS if counted else fit
             if not column.numeric or frame.one:
                 continue
             said = False
@@ -331,12 +347,27 @@ class OfRecords(Reader):
                         said = True
                         yield Aggregate(function, frame.rows, column.name), a.mask | op.mask, far, FITS
             if not said and frame.top is None:
-                yield Aggregate("sum", frame.rows, column.name), a.mask, far + SUMMED, fit
+                # "how many shares were traded" asks for their sum
+                extra = (0.0, FITS) if counted or a.meant.kind == "ask" else (SUMMED, fit)
+                if column.type != "DOUBLE":  # prices and shares do not add up to anything
+                    yield Aggregate("sum", frame.rows, column.name), a.mask | counted, far + extra[0], extra[1]
                 yield Names(frame.rows, column.name), a.mask, far + SUMMED, fit
+
+    def _counted(self, a: Atom, frame: Frame) -> int:
+        """The "how many" right before a column, but for names: "number of microsoft shares traded"."""
+        for op in self.question.of("op", "count"):
+            between = [
+                k for k in range(op.last + 1, a.first) if not frame.solid >> k & 1 and self.question.weights[k] > 0
+            ]
+            if op.last < a.first and not between:
+                return op.mask
+        return 0
 
     def _fit(self, a: Atom, column: Column) -> float:
         """How well a column answers the question word."""
         w = self.wanted
+        if self._asks_for_days(a.meant.table):
+            return FITS if a.meant.column == self.domain.table(a.meant.table).moment else CLASHES
         if a.meant.kind == "ask":
             return FITS
         if column.numeric and (w.number or w.money) and not w.yes_no:
@@ -344,6 +375,14 @@ class OfRecords(Reader):
         if w.place and column.numeric:
             return 0.0  # "where did it close"
         return w.fit_column(column)
+
+    def _asks_for_days(self, table: str) -> bool:
+        """Whether "which days", "on what date" ask for the moment of rows."""
+        moment = self.domain.table(table).moment
+        return any(
+            a.meant.table == table and a.meant.column == moment and self.question.is_asked_for(a)
+            for a in self.question.of("column")
+        )
 
     def _is_fixed(self, frame: Frame, column: Column) -> bool:
         return any(isinstance(c, Where) and c.column == column.name and c.op in ("=", "in") for c in frame.conditions)
@@ -420,7 +459,7 @@ class OfRecords(Reader):
         """The same asked of each of several things, and which has the most of it."""
         if frame.anchor is None or not frame.others or not isinstance(meaning, (Names, Count, Aggregate, Calculate)):
             return
-        if isinstance(meaning, Names) and not frame.table.column(meaning.column).numeric:
+        if isinstance(meaning, Names) and not (frame.one and frame.table.column(meaning.column).numeric):
             return
         things = sorted((frame.anchor, *frame.others), key=lambda n: n.mask)
         values = tuple(_instead(meaning, frame.anchor, n) for n in things)
@@ -454,13 +493,19 @@ class OfRecords(Reader):
 
     def _changed(self, frame: Frame) -> Iterator[Reading]:
         """How much a value went up or down from one day to another."""
-        if len(frame.times) != 1 or not frame.one or frame.top is not None:
+        if len(frame.times) != 1 or frame.top is not None:
             return
         start = frame.times[0]
         later = [t for t in self.question.times if not t.mask & frame.solid and _is_later(t, start)]
-        column = self._measure_near(frame, (start.mask & -start.mask).bit_length() - 1)
-        if column is None or not later:
+        if not frame.one and start.first is not None and start.last is not None:
+            # "between february 20 and 28": from the first day to the last
+            later = [replace(start, first=start.last)]
+            start = replace(start, last=start.first)
+            frame = replace(frame, conditions=_at(frame, self._within(start, frame.table)), one=True)
+        measured = self._measure_near(frame, (start.mask & -start.mask).bit_length() - 1)
+        if measured is None or not later:
             return
+        column, _ = measured
         end = replace(frame, conditions=_at(frame, self._within(later[0], frame.table)))
         first, last = Names(frame.rows, column.name), Names(end.rows, column.name)
         words = frame.mask | later[0].mask
