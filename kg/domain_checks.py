@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from sqlglot import exp, parse_one
@@ -93,6 +94,13 @@ class _File:
         for table, fills in self.objects[obj].get("fills", {}).items():
             for i, fill in enumerate(fills):
                 yield table, fill, f"objects.{obj}.fills.{table}" + (f"[{i}]" if len(fills) > 1 else "")
+
+    def inputs(self, obj: str) -> Iterator[tuple[str, list[str]]]:
+        """Each table that `obj` fills, and what its rows can be called by: the key, and the columns filled."""
+        key = [k.removeprefix("@") for k in self.objects[obj].get("key", ())]
+        for table, fill, _ in self.fills(obj):
+            if table in self.tables:
+                yield table, [*key, *(c for c in self.columns(table) if c not in fill.get("lacks", ()))]
 
     def check_argument(self, arg: str, obj: str, line: int, place: str) -> None:
         """Every call that gives `obj` must have `arg`, and as a value: "2024-03" is none of a date."""
@@ -215,6 +223,8 @@ def _check_object(file: _File, name: str) -> None:
             file.check_argument(field[1:], name, line, f"objects.{name}.key")
         elif "." in key and field != ".":
             file.problems.add(line, f'objects.{name}.key: a bare value (".") has no field {field}.')
+        elif field != "." and (known := known_fields({"fetches": file.fetches}, name, Map(0))) is not None:
+            file.is_known(field, known, line, f"objects.{name}.key", f"a field of {name}")
     twice: dict[str, _Landing] = {}
     for table, fill, place in file.fills(name):
         line = fill.line if len(obj["fills"][table]) > 1 else obj["fills"].at[table]
@@ -342,15 +352,13 @@ def _check_fetch(file: _File, name: str) -> None:
 
 def _check_inputs(file: _File, obj: str, args: Map, place: str) -> None:
     """Inputs are fields of the key, or columns; some table that the object fills must have all of the latter."""
-    key = [k.removeprefix("@") for k in file.objects[obj].get("key", ())]
-    tables = [(table, fill.get("lacks", ())) for table, fill, _ in file.fills(obj) if table in file.tables]
-    if not tables or not all(file.columns(table) for table, _ in tables):
+    inputs = [inputs for _, inputs in file.inputs(obj)]
+    if not inputs or not all(file.columns(table) for table, _ in file.inputs(obj)):
         return
-    has = [set(file.columns(table)) - set(lacks) | set(key) for table, lacks in tables]
-    every = list(dict.fromkeys([*key, *(c for table, lacks in tables for c in file.columns(table) if c not in lacks)]))
+    every = list(dict.fromkeys(chain.from_iterable(inputs)))
     what = f"a field of {obj}'s key or a column that it fills"
     known = [file.is_known(source, every, args.at[arg], f"{place}.{arg}", what) for arg, source in args.items()]
-    if all(known) and not any(columns.issuperset(args.values()) for columns in has):
+    if all(known) and not any(names.issuperset(args.values()) for names in map(set, inputs)):
         file.problems.add(args.line, f"{place}: no table that {obj} fills has {' and '.join(args.values())}.")
 
 
@@ -402,6 +410,17 @@ def _check_reach(file: _File) -> None:
     filled = {table for o in file.objects.values() for table in o.get("fills", ())}
     with_via = {name for name, table in file.tables.items() if table.get("via")}
     _report_unused(file, file.tables, filled | with_via, "no object fills the table")
+    unfilled = file.tables.keys() - filled
+    reached = {table for f in file.fetches.values() for table in _reached(file, f)}
+    _report_unused(file, file.tables, reached | with_via | unfilled, "no call has all its inputs in the table")
+
+
+def _reached(file: _File, fetch: Map) -> Iterator[str]:
+    """The tables in which `fetch` finds its inputs; a misspelt one is everywhere, and is reported already."""
+    obj, args = fetch.get("gives", ""), set(fetch.get("args", {}).values())
+    if obj in file.objects:
+        every = {name for _, names in file.inputs(obj) for name in names}
+        yield from (t for t, names in file.inputs(obj) if "search" in fetch or args & every <= set(names))
 
 
 def _report_unused(file: _File, declared: Map, used: Collection[str | None], sentence: str) -> None:
