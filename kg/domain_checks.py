@@ -30,7 +30,8 @@ _KIND = {"INTEGER": "number", "BIGINT": "number", "DOUBLE": "number", "DATE": "t
 def check(raw: Map, problems: Problems) -> None:
     """Add to `problems` every dangling name and every value of the wrong type in the domain `raw`."""
     none = Map(raw.line)
-    file = _File(problems, raw.get("tables", none), raw.get("objects", none), raw.get("fetches", none))
+    parts = {key: raw.get(key, none) for key in ("tables", "objects", "fetches")}
+    file = _File(problems, parts, **parts)
     for name in file.tables:
         _check_table(file, name)
     for name in file.objects:
@@ -53,6 +54,7 @@ def stored(token: Token, type_: str) -> Scalar | None:
 @dataclass(frozen=True)
 class _File:
     problems: Problems
+    raw: Mapping[str, Map]
     tables: Map
     objects: Map
     fetches: Map
@@ -100,7 +102,8 @@ class _File:
         key = [k.removeprefix("@") for k in self.objects[obj].get("key", ())]
         for table, fill, _ in self.fills(obj):
             if table in self.tables:
-                yield table, [*key, *(c for c in self.columns(table) if c not in fill.get("lacks", ()))]
+                lacks = lacking(self.raw, obj, table, fill)
+                yield table, [*key, *(c for c in self.columns(table) if c not in lacks)]
 
     def check_argument(self, arg: str, obj: str, line: int, place: str) -> None:
         """Every call that gives `obj` must have `arg`, and as a value: "2024-03" is none of a date."""
@@ -223,7 +226,7 @@ def _check_object(file: _File, name: str) -> None:
             file.check_argument(field[1:], name, line, f"objects.{name}.key")
         elif "." in key and field != ".":
             file.problems.add(line, f'objects.{name}.key: a bare value (".") has no field {field}.')
-        elif field != "." and (known := known_fields({"fetches": file.fetches}, name, Map(0))) is not None:
+        elif field != "." and (known := known_fields(file.raw, name, Map(0))) is not None:
             file.is_known(field, known, line, f"objects.{name}.key", f"a field of {name}")
     twice: dict[str, _Landing] = {}
     for table, fill, place in file.fills(name):
@@ -240,7 +243,7 @@ def _check_fill(file: _File, name: str, table: str, fill: Map, line: int, place:
     """Return which column holds which field of the key, and which are lacking."""
     filled, lacks = fill.get("columns", Map(line)), fill.get("lacks", ())
     _check_shape(file, fill, place)
-    fields = known_fields({"fetches": file.fetches}, name, fill)
+    fields = known_fields(file.raw, name, fill)
     for column, path in filled.items():
         file.is_column(column, table, filled.at[column], f"{place}.columns")
         _check_cell(file, name, fill, path, fields, filled.at[column], f"{place}.columns.{column}")
@@ -249,6 +252,7 @@ def _check_fill(file: _File, name: str, table: str, fill: Map, line: int, place:
         if column in filled:
             file.problems.add(lacks.at[i], f"{place}: {column} is both filled and lacking.")
     landing: dict[str, str] = {}
+    lacks = lacking(file.raw, name, table, fill)
     if not file.columns(table):
         return landing, frozenset(lacks)
     for field in file.objects[name].get("key", ()):
@@ -312,6 +316,17 @@ def known_fields(raw: Mapping[str, Any], obj: str, fill: Map) -> Collection[str]
             return None
         known.append(("value",) if s.get("shape") == "value" else s["names"])
     return list(dict.fromkeys(name for names in known for name in names)) if known else None
+
+
+def lacking(raw: Mapping[str, Any], obj: str, table: str, fill: Map) -> tuple[str, ...]:
+    """Return the columns that `fill` lacks: those it says, and where all fields are known, those that are none."""
+    said = tuple(fill.get("lacks", ()))
+    fields = known_fields(raw, obj, fill)
+    if fields is None:
+        return said
+    columns = raw["tables"][table].get("columns", {})
+    there = {c for c in columns if c in fill.get("columns", {}) or c in fields}
+    return said + tuple(c for c, of in columns.items() if not {c, of.get("year_of")} & there and c not in said)
 
 
 def _is_object(fill: Map) -> bool:

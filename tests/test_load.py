@@ -274,7 +274,6 @@ def test_every_mistake_is_reported_at_once_with_its_line(tmp_path):
         pytest.param("gives: keeper}", "gives: keeper, shape: tuple, names: [nr, name]}", "53: objects.keeper.key: 'id' is not a field of keeper. There is: nr, name.", id="a key that is not among the names"),
         pytest.param("  by_year: {", "  by_day: {call: GET /b, args: {day: animal_id}, gives: year}\n  by_year: {", "57: objects.year.key: 'year' is not an argument of by_day, which gives year too.", id="an argument that one call lacks"),
         pytest.param("args: {id: id}, gives: animal}", "args: {id: keeper_id, name: weight}, gives: animal}", "61: fetches.animal_by_id.args: no table that animal fills has keeper_id and weight.", id="inputs of two tables"),
-        pytest.param("{call: \"GET /animals/{id}\", args: {id: id}, gives: animal}", "{call: GET /a, args: {name: tame}, gives: animal}", "29: no call has all its inputs in the table cast.", id="a table that no call reaches"),
         pytest.param("  births:\n    about: Animals by year of birth.\n", "  births:\n    about: Animals by year of birth.\n    roles: [{of: animal, to: births, noun: [birth]}]\n", "42: tables.births.roles[0].to: no column of births links to births. A role belongs to the table that links the two.", id="a role of the table itself"),
         pytest.param("      keeper: {lacks: [name]}", "      animal: {}", "23: no object fills the table keeper.", id="a table that stays empty"),
     ],
@@ -329,7 +328,7 @@ def test_a_file_that_is_not_there_is_named(tmp_path):
 
 SHAPED = (
     ("changes: slow", "changes: slow\n    moment: born"),
-    ("{lacks: [name]}", "[{shape: tuple, names: [id], columns: {id: ^id}}, {shape: value, columns: {id: '^id'}}]"),
+    ("{lacks: [name]}", "[{shape: tuple, names: [id], columns: {id: ^id}}, {columns: {id: id}, lacks: [name]}]"),
     (
         "search: 10}",
         "search: 10}\n  all: {call: GET /all, args: {}, gives: animal, fixed: {top: 5, sort: name, all: true, far: 1.5}}",
@@ -344,7 +343,7 @@ def test_shapes_and_calls_become_values(tmp_path):
     assert zoo.table("animal").moment == "born"
     one, two = zoo.objects[1].fills
     assert one == Fill("keeper", columns=(("id", "^id"),), lacks=("name",), shape="tuple", names=("id",))
-    assert (two.shape, two.lacks) == ("value", ("name",))
+    assert two == Fill("keeper", columns=(("id", "id"),), lacks=("name",))
     assert zoo.objects[1].tables == ("keeper",)
     calls = {f.name: f for f in zoo.fetches}
     assert calls["all"].fixed == (("top", 5), ("sort", "name"), ("all", True), ("far", 1.5))
@@ -352,6 +351,15 @@ def test_shapes_and_calls_become_values(tmp_path):
     assert (calls["keeper_by_id"].rows, calls["keeper_by_id"].shape) == ("$.data", "entries")
     assert [(a.fetch.name, a.needs) for a in zoo.accesses["keeper"]] == [("keeper_by_id", ("id",))]
     assert ("all", ()) in [(a.fetch.name, a.needs) for a in zoo.accesses["cast"]]
+
+
+def test_a_table_that_no_call_reaches_is_reported(tmp_path):
+    text = changed(
+        ("args: {id: id}, gives: animal", "args: {id: tame}, gives: animal"),
+        ("GET /animals/{id}", "GET /animals"),
+        ('  animal_search: {call: POST /animals, args: {query: name}, gives: animal, rows: "$[*]", search: 10}\n', ""),
+    )
+    assert problems(tmp_path, text) == ["30: no call has all its inputs in the table cast."]
 
 
 def test_a_listing_is_of_the_tables_that_have_its_column(tmp_path):
