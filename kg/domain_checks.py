@@ -309,6 +309,8 @@ def known_fields(raw: Mapping[str, Any], obj: str, fill: Map) -> Collection[str]
     """Return the fields of the rows of `fill`, if the shapes tell; None if they are those that a reply has."""
     shaped = [fill]
     if "shape" not in fill and fill.get("each", "$") == "$":
+        if "." in raw.get("objects", {}).get(obj, {}).get("key", ()):
+            return ()  # a bare value has none
         shaped = [f for f in raw.get("fetches", {}).values() if f.get("gives") == obj]
     known: list[Sequence[str]] = []
     for s in shaped:

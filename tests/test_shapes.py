@@ -311,7 +311,7 @@ objects:
         - {columns: {game: index, day: date, team: away_team}}
   hits: {key: ["@rank"], fills: {song: {each: lists, shape: parallel, names: [title, artist], columns: {rank: "@rank"}}}}
   entity: {key: [key], fills: {note: {each: box, shape: entries, columns: {entity: "^key", name: key, value: plain(value), number: number(plain(value)), day: day(value)}}}}
-  name: {key: ["."], fills: {song: {columns: {title: "."}, lacks: [rank, artist]}}}
+  name: {key: ["."], fills: {song: {columns: {title: "."}}}}
   all: {key: [], fills: {song: {each: "songs[*]", shape: tuple, names: [title, rank]}}}
   column: {key: ["@query"], fills: {price: {shape: columns, columns: {ticker: "@query", day: index, close: Close, before: previous(Close)}}}}
 fetches:
