@@ -152,7 +152,7 @@ class Fill:
     value or `value`. columns: pandas' column-oriented JSON, {column: {index: v}} or {column: [v]}, perhaps as text;
     rows have `index` too, and `index_0`, `index_1`... where that is the text of a tuple. parallel: lists that belong
     together, [[..], [..]], whose fields are `names`. tuple: one list whose places are `names`. value: a bare value;
-    the field `value`. What no field of the last three fills is lacking.
+    the field `value`. What no field of the last three fills is lacking, and so it is where the object is a bare value.
     """
 
     table: str
