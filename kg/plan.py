@@ -170,7 +170,7 @@ class _Planner:
                 continue
             given: dict[int, list[Binding]] = {}
             for i, name in enumerate(item.names):
-                for binding in known.facts.bound.get((item.alias, name), ()):
+                for binding in known.facts.said((item.alias, name)):
                     if not isinstance(binding, Edge) or self._reaches(binding, item, scope):
                         given.setdefault(i, []).append(binding)
             body = item.node.this if isinstance(item.node, exp.Subquery) else scope.ctes[item.node.name].this
