@@ -280,6 +280,16 @@ class Domain:
         return out
 
     @cached_property
+    def broader(self) -> dict[str, tuple[Fetch, ...]]:
+        """Fetch to those that bring the same objects for fewer of its inputs: with the same values, all it brings."""
+        complete = [f for f in self.fetches if not f.search]
+        inputs = {f.name: {source for _, source in f.args} for f in complete}
+        return {
+            f.name: tuple(b for b in complete if b.gives == f.gives and inputs[b.name] < inputs[f.name])
+            for f in complete
+        }
+
+    @cached_property
     def entities(self) -> tuple[Table, ...]:
         return tuple(t for t in self.tables if t.is_entity)
 

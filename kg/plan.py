@@ -94,7 +94,13 @@ class _Planner:
             elif item.table.in_place:
                 item.filled = True
                 item.node.meta[PARTITION] = item.table.name
-            item.rows = ROWS_OF_LIST if item.filled and item.table is not None else ROWS_OF_CHILDREN
+            item.rows = ROWS_OF_CHILDREN
+            if (
+                item.filled
+                and item.table is not None
+                and not any(known.facts.constants((item.alias, name)) for name in item.names)
+            ):
+                item.rows = ROWS_OF_LIST
         scope.borrowed = list(_borrowed(known, scope))
         waiting = self._subqueries(scope)
         self._fill(scope, known)

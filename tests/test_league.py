@@ -182,6 +182,7 @@ GAMES = [
         pytest.param("day = '2020-01-05'", "day BETWEEN '2020-01-01' AND '2020-01-09'", [("/games", {"date": "2020-01"})], id="not the other way"),
         pytest.param("year = 2020 AND team = 'Red'", "day = '2020-01-06' AND team = 'Blue'",
                      [("/games", {"date": "2020-01-06", "team": "Blue"})], id="nor another team's"),
+        pytest.param("year = 2020", "day = '2020-01-06' AND team = 'Blue'", [], id="all teams cover one"),
         pytest.param("year = 2020 AND team = 'Red'", "day = '2021-01-06' AND team = 'Red'",
                      [("/games", {"date": "2021-01-06", "team": "Red"})], id="nor another year's"),
         pytest.param("year = 2020", "id = 3", [], id="an object that a listing brought"),
