@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from .check import check
 from .dialect import parse, to_calls, to_sql
-from .domain import Domain
+from .domain import Domain, Files
 from .errors import BudgetExceeded, SourceError
 from .fetch import Fetcher, Filled, Gap, Limits
 from .ledger import Entry
@@ -81,11 +81,17 @@ class Graph:
         self._spelled: dict[str, str] = {}
 
     def open(self) -> None:
-        """Make the tables. Called by the first run: a domain that is not asked about costs nothing."""
-        if not self._opened:
+        """Make the tables. Called by the first run: a domain that is not asked about costs nothing.
+
+        Tables in files are looked at again each time: a file may have changed. Raises SourceError if one is gone.
+        """
+        in_files = isinstance(self.domain.source, Files)
+        if not self._opened or in_files:
             try:
                 fingerprint: str | None = self.source.fingerprint()
             except SourceError:
+                if in_files:
+                    raise
                 fingerprint = None  # a server that is away: what is stored stays, and it is asked again next time
             self.store.open_domain(self.domain, fingerprint)
             self._opened = fingerprint is not None
