@@ -20,8 +20,8 @@ from .physical import duckdb_sql
 from .plan import plan
 from .shapes import Row
 from .sources.base import Source
-from .steps import PARTITION, Plan
-from .store import CALL, Rows, Store
+from .steps import CALL, PARTITION, Plan
+from .store import Rows, Store
 
 EXPLAIN_SECONDS = 5.0  # for the queries that give a step's inputs
 
