@@ -182,6 +182,10 @@ class Object:
         """The tables it fills, each once."""
         return tuple(dict.fromkeys(f.table for f in self.fills))
 
+    def is_row_of(self, table: str) -> bool:
+        """Whether an object is one row of `table`, and no more."""
+        return [f.is_object for f in self.fills if f.table == table] == [True]
+
     def key_columns(self, table: str) -> tuple[str, ...]:
         """The columns of `table` that hold the object's key, in the key's order."""
         fill = next(f for f in self.fills if f.table == table)
