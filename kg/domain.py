@@ -182,6 +182,10 @@ class Object:
         """The tables it fills, each once."""
         return tuple(dict.fromkeys(f.table for f in self.fills))
 
+    def is_row_of(self, table: str) -> bool:
+        """Whether an object is one row of `table`, and no more."""
+        return [f.is_object for f in self.fills if f.table == table] == [True]
+
     def key_columns(self, table: str) -> tuple[str, ...]:
         """The columns of `table` that hold the object's key, in the key's order."""
         fill = next(f for f in self.fills if f.table == table)
@@ -294,6 +298,16 @@ class Domain:
             columns = (table.column(c) for c in obj.key_columns(table.name))
             out[obj.name] = tuple(zip(obj.key, columns, strict=True))
         return out
+
+    @cached_property
+    def broader(self) -> dict[str, tuple[Fetch, ...]]:
+        """Fetch to those that bring the same objects for fewer of its inputs: with the same values, all it brings."""
+        complete = [f for f in self.fetches if not f.search]
+        inputs = {f.name: {source for _, source in f.args} for f in complete}
+        return {
+            f.name: tuple(b for b in complete if b.gives == f.gives and inputs[b.name] < inputs[f.name])
+            for f in complete
+        }
 
     @cached_property
     def entities(self) -> tuple[Table, ...]:
