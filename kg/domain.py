@@ -47,6 +47,7 @@ class Column:
 
     `match` tells how a text is compared: exactly, as a name (case, accents and punctuation ignored), or
     by containing it. `year_of` names the date column whose year this is. `origin` is its name in a file, if another.
+    `adds`: a sum over rows is what people mean without saying so (goals of a season, but not prices of a week).
     """
 
     name: str
@@ -63,6 +64,7 @@ class Column:
     match: Match = "exact"
     year_of: str = ""
     origin: str = ""
+    adds: bool = False
 
     def __deepcopy__(self, memo: object) -> Column:
         return self  # frozen; sqlglot copies what hangs on a tree

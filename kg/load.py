@@ -35,7 +35,7 @@ from .domain_checks import check, lacking, stored
 from .errors import DomainError
 from .yaml_files import COLUMN_KEYS, SOURCE, TABLE_KEYS, check_files, source_of
 from .yaml_nodes import Map, Problems, compose
-from .yaml_shapes import Constant, Key, Listing, Named, OneOrMore, Record, Stored, Text, Whole
+from .yaml_shapes import Constant, Flag, Key, Listing, Named, OneOrMore, Record, Stored, Text, Whole
 
 BUILT_IN = Path(__file__).resolve().parents[1] / "schemas"
 
@@ -73,6 +73,7 @@ _COLUMN = Record(
         "most": Key(_PHRASES, "Superlatives and comparatives for large or late values."),
         "least": Key(_PHRASES, "Superlatives and comparatives for small or early values."),
         "values": Key(Named(_PHRASES, Stored()), "Stored value to what people say for it; any: words for any flag."),
+        "adds": Key(Flag(), "true if a sum over rows is what people mean: goals of a season."),
         "null_when": Key(Listing(Stored()), "Stored values that mean unknown."),
         "links": Key(_LINK, "The table.column whose values these are."),
         "match": Key(Text(choices=("exact", "name", "contains")), "How a text is compared."),

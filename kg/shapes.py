@@ -34,8 +34,11 @@ class Found:
 
 
 def objects(reply: Any, fetch: Fetch, domain: Domain, args: Mapping[str, Any]) -> list[Found]:
-    """Return the objects in `reply`, each key once; none if it says "not found" (null, or an empty list or object)."""
-    if reply is None or reply in ([], {}):
+    """Return the objects in `reply`, each key once; none if it says "not found" (null, or an empty list or object).
+
+    What the arguments identify is known by an empty reply too: a company that never paid a dividend.
+    """
+    if reply is None or (reply in ([], {}) and not _is_known_by_arguments(fetch, domain)):
         return []
     if fetch.fixed:
         args = {**dict(fetch.fixed), **args}
@@ -88,6 +91,11 @@ def matches(found: Found, fetch: Fetch, domain: Domain) -> bool:
         if not (asked in has if column.match == "contains" and has else has == asked):
             return False
     return True
+
+
+def _is_known_by_arguments(fetch: Fetch, domain: Domain) -> bool:
+    key = domain.object_by_name[fetch.gives].key
+    return bool(key) and fetch.rows == "$" and not fetch.shape and all(field.startswith("@") for field in key)
 
 
 class _Rows:

@@ -84,8 +84,30 @@ class OfRecords(Reader):
             if not table.moment or table.is_entity or not self._is_spoken_of(table):
                 continue
             for anchored in self._anchored(table):
-                for frame in self._timed(self._narrowed(anchored)):
+                narrowed = self._narrowed(anchored)
+                for frame in self._timed(narrowed):
                     yield from self._asked(frame)
+                yield from self._on_that_day(narrowed)
+
+    def _on_that_day(self, frame: Frame) -> Iterator[Reading]:
+        """Of a row the day of which another table tells: the price on the last ex-dividend day."""
+        column = frame.table.column(frame.table.moment)
+        if frame.anchor is None or column.type != "DATE":
+            return
+        for table in self.domain.tables:
+            if table is frame.table or not table.moment or table.column(table.moment).type != "DATE":
+                continue
+            if not self._is_spoken_of(table):
+                continue
+            for anchored in self._anchored(table):
+                if anchored.anchor is not frame.anchor or anchored.mask != anchored.anchor.mask:
+                    continue
+                for day in self._timed(self._narrowed(anchored)):
+                    if day.one and day.mask != anchored.mask:
+                        same = Same(frame.table.moment, day.rows, table.moment)
+                        words = day.mask | self._date_words(day)
+                        on = frame.also(same, mask=words, solid=words, cost=day.cost)
+                        yield from self._asked(replace(on, one=True))
 
     def _is_spoken_of(self, table: Table) -> bool:
         kinds = ("column", "ask", "most", "value", "table", "test", "measure")
@@ -310,10 +332,8 @@ class OfRecords(Reader):
         if frame.others and frame.anchor is not None:
             for column, _, mask in self.composer.superlatives(frame.table):
                 if column.numeric and not mask & frame.solid:
-                    meaning: Value = (
-                        Names(frame.rows, column.name) if frame.one else Aggregate("sum", frame.rows, column.name)
-                    )
-                    yield from self._compared(frame, meaning, mask, 0.0 if frame.one else SUMMED)
+                    one, every = Names(frame.rows, column.name), Aggregate("sum", frame.rows, column.name)
+                    yield from self._compared(frame, one if frame.one else every, mask, 0.0 if frame.one else SUMMED)
         yield from self._changed(frame)
 
     def _asks(self, frame: Frame) -> Iterator[tuple[Meaning, int, float, float]]:
@@ -322,6 +342,7 @@ class OfRecords(Reader):
         yield from self._of_best(frame)
         yield from self._of_sides(frame)
         yield from self._of_all(frame)
+        yield from self._of_two_columns(frame)
         for a in self.question.of("measure"):
             m = self.composer.lexicon.measures[a.meant.name]
             if m.table == frame.table.name and frame.one and not a.mask & frame.solid:
@@ -334,7 +355,7 @@ class OfRecords(Reader):
                 continue
             fit = self._fit(a, column)
             far = 0.02 * distance(a.mask, frame.solid)
-            counted = self._counted(a, frame)
+            counted = self._counted(a, frame) if column.numeric else 0
             if frame.one or not column.numeric:
                 yield Names(frame.rows, column.name), a.mask | counted, far, FITS if counted else fit
             if not column.numeric or frame.one:
@@ -346,12 +367,37 @@ class OfRecords(Reader):
                     if near and not op.mask & (a.mask | frame.solid):
                         said = True
                         yield Aggregate(function, frame.rows, column.name), a.mask | op.mask, far, FITS
-            if not said and frame.top is None:
+            if (function := self._extreme(a)) and not said:
+                yield Aggregate(function, frame.rows, column.name), a.mask, far, FITS
+            elif not said and frame.top is None:
                 # "how many shares were traded" asks for their sum
                 extra = (0.0, FITS) if counted or a.meant.kind == "ask" else (SUMMED, fit)
-                if column.type != "DOUBLE":  # prices and shares do not add up to anything
+                if column.adds:
                     yield Aggregate("sum", frame.rows, column.name), a.mask | counted, far + extra[0], extra[1]
-                yield Names(frame.rows, column.name), a.mask, far + SUMMED, fit
+                yield Names(frame.rows, column.name), a.mask, far + (2 * SUMMED if column.adds else SUMMED), fit
+
+    def _of_two_columns(self, frame: Frame) -> Iterator[tuple[Meaning, int, float, float]]:
+        """The difference between two numbers of one row."""
+        if not frame.one:
+            return
+        numbers = [
+            a
+            for a in self._columns_of_table(frame.table)
+            if frame.table.column(a.meant.column).numeric and not a.mask & frame.solid
+        ]
+        for a, b in itertools.combinations(numbers, 2):
+            if a.meant.column == b.meant.column or a.mask & b.mask:
+                continue
+            for op in self.question.of("op", "difference"):
+                if not op.mask & (a.mask | b.mask | frame.solid):
+                    one, other = (Names(frame.rows, x.meant.column) for x in (a, b))
+                    yield Calculate("distance", one, other), a.mask | b.mask | op.mask, 0.0, FITS
+
+    def _extreme(self, a: Atom) -> str:
+        """The function that a phrase for a column implies over several rows: the "highest price" of a month."""
+        first = a.phrase.split()[0]
+        generic = self.composer.lexicon.generic
+        return "max" if first in generic["highest"] else "min" if first in generic["lowest"] else ""
 
     def _counted(self, a: Atom, frame: Frame) -> int:
         """The "how many" right before a column, but for names: "number of microsoft shares traded"."""
@@ -359,13 +405,15 @@ class OfRecords(Reader):
             between = [
                 k for k in range(op.last + 1, a.first) if not frame.solid >> k & 1 and self.question.weights[k] > 0
             ]
-            if op.last < a.first and not between:
+            if op.last < a.first and not between and "time" not in op.phrase:
                 return op.mask
         return 0
 
     def _fit(self, a: Atom, column: Column) -> float:
         """How well a column answers the question word."""
         w = self.wanted
+        if w.yes_no:
+            return CLASHES
         if self._asks_for_days(a.meant.table):
             return FITS if a.meant.column == self.domain.table(a.meant.table).moment else CLASHES
         if a.meant.kind == "ask":
@@ -442,7 +490,13 @@ class OfRecords(Reader):
             yield Exists(frame.rows), 1, 0.0, FITS
         if frame.table.moment and (self.wanted.date or self._date_words(frame)):
             year = self.wanted.year and not any(t.grain == "year" for t in frame.times)
-            yield Names(frame.rows, frame.table.moment, year), self._date_words(frame), 0.0, FITS
+            counted = self.wanted.count and not self.wanted.date
+            yield (
+                Names(frame.rows, frame.table.moment, year),
+                self._date_words(frame),
+                0.0,
+                CLASHES if counted else FITS,
+            )
         for op in self.question.of("op", "percent") if narrowed and frame.top is None else ():
             if not op.mask & frame.solid:
                 every = Set(frame.table.name, tuple(c for c in frame.conditions if not self._is_narrow(frame, c)))
@@ -512,7 +566,8 @@ class OfRecords(Reader):
         for a in self._columns_of_table(frame.table):
             words |= a.mask if a.meant.column == column.name else 0
         percent = self.question.of("op", "percent")
-        for name, sign in (("gain", 1), ("loss", -1), ("change", 0)):
+        forward = start.mask < later[0].mask
+        for name, sign in (("gain", 1), ("loss", -1), ("change", 0), ("difference", 1 if not forward else -1)):
             for op in self.question.of("op", name):
                 function = "change" if percent else "difference"
                 one, other = (first, last) if percent or sign < 0 else (last, first)
