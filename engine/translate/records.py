@@ -180,7 +180,7 @@ class OfRecords(Reader):
             # a flag or a result is said by a verb that may say other things too
             solid = a.mask if frame.table.column(column).type == "TEXT" else 0
             frame = frame.also(Where(column, "=" if len(values) == 1 else "in", values), mask=a.mask, solid=solid)
-        for a in self.question.of("test"):
+        for a in sorted(self.question.of("test"), key=lambda a: -a.mask.bit_count()):
             if a.meant.table == frame.table.name and not a.mask & frame.solid:
                 test = self.composer.lexicon.tests[a.meant.name]
                 frame = frame.also(Than(test.column, test.op, test.other), mask=a.mask, solid=a.mask)
@@ -327,7 +327,8 @@ class OfRecords(Reader):
 
     def _asked(self, frame: Frame) -> Iterator[Reading]:
         for meaning, mask, cost, fit in self._asks(frame):
-            yield self.reading(meaning, frame.mask | mask, frame.cost + cost, fit)
+            if isinstance(meaning, Exists) or not self.wanted.yes_no:
+                yield self.reading(meaning, frame.mask | mask, frame.cost + cost, fit)
             yield from self._compared(frame, meaning, mask, cost)
         if frame.others and frame.anchor is not None:
             for column, _, mask in self.composer.superlatives(frame.table):
@@ -412,8 +413,6 @@ class OfRecords(Reader):
     def _fit(self, a: Atom, column: Column) -> float:
         """How well a column answers the question word."""
         w = self.wanted
-        if w.yes_no:
-            return CLASHES
         if self._asks_for_days(a.meant.table):
             return FITS if a.meant.column == self.domain.table(a.meant.table).moment else CLASHES
         if a.meant.kind == "ask":
