@@ -355,6 +355,12 @@ def test_a_row_of_pieces_names_the_request_of_each() -> None:
     ]
 
 
+def test_pieces_are_explained_each_and_counted_exactly() -> None:
+    sql = f"SELECT crowd, rain FROM mood WHERE {ONE}"
+    told = [str(e) for e in graph(Pitch(moods=MOODS)).explain(sql, now=NOW)]
+    assert told == [f"{MOOD.format(what)}: 1 call" for what in ("crowd", "rain")]
+
+
 def test_a_column_that_only_a_piece_out_of_reach_has_is_refused() -> None:
     objects = tuple(replace(o, key=("@team",)) if o.name == "note" else o for o in LEAGUE.objects)
     with pytest.raises(QueryError, match="No call brings rows of mood that have all of"):
