@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 from league import LEAGUE, LeagueWriter, Pitch, everything, random_pitch
-from small import ask
+from small import NOW, ask
 
 from kg.check import check
 from kg.dialect import parse
