@@ -69,11 +69,12 @@ class Companies:
 def _read(path: Path) -> list[tuple[str, str]]:
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
-            return [(row["Name"] or "", row["Symbol"] or "") for row in csv.DictReader(file)]
+            rows = csv.DictReader(file)
+            if missing := {"Name", "Symbol"} - set(rows.fieldnames or ()):
+                raise DataFileError(f"The data file {path} has no column {min(missing)}.")
+            return [(row["Name"] or "", row["Symbol"] or "") for row in rows]
     except OSError as e:
         raise DataFileError(f"The data file {path} cannot be read ({e.strerror or e}).") from e
-    except KeyError as e:
-        raise DataFileError(f"The data file {path} has no column {e}.") from e
     except (UnicodeDecodeError, csv.Error) as e:
         raise DataFileError(f"The data file {path} is not a CSV file in UTF-8 ({e}).") from e
 

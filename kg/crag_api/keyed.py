@@ -6,6 +6,7 @@ import sqlite3
 import threading
 import weakref
 from collections.abc import Iterator
+from functools import lru_cache
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -47,12 +48,16 @@ class Keyed:
         self._json = Once(lambda: read_dict(path))
         self._connection = Once(self._open)
         self._lock = threading.Lock()
+        self._recent = lru_cache(maxsize=64)(self._read)  # a question asks for several facts of a company
 
     def get(self, key: str) -> Any:
         """Return the value at `key`, with None for the numbers JSON does not have; None if there is no such key.
 
         Raises DataFileError.
         """
+        return self._recent(key)
+
+    def _read(self, key: str) -> Any:
         if self._in_json():
             return self._json().get(key)
         rows = self._rows("SELECT value FROM unnamed WHERE key = ?", key)

@@ -17,8 +17,6 @@ from kg.crag_api.bm25 import K1, B, normalise
 TOP = 10  # a search returns no more
 CUTOFF = 4
 
-_MANY = 100  # names from which on what a word adds to their scores is kept
-
 
 class QuickBM25:
     """An index over names; those that are normalised alike are found together."""
@@ -83,6 +81,5 @@ class QuickBM25:
             for place in places:
                 if times := self._times.get((word, place)):
                     gains[place] = self._idf(word) * times * (K1 + 1) / (times + self._norms[self._lengths[place]])
-        if len(places) >= _MANY:
-            self._kept[word] = gains
+        self._kept[word] = gains
         return gains
