@@ -14,13 +14,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from kg.domain import Domain, Role, Table, Via
+from kg.domain import Domain, Files, Role, Table, Via
 from kg.errors import DomainError, QueryError, SourceError, StoreError
 from kg.graph import Explained, Graph, Result
 from kg.link import Finder, Known, Linker
 from kg.link_search import SearchLinker
 from kg.load import BUILT_IN, load_domains
-from kg.sources import Source, open_source
+from kg.sources import FileSource, Source, open_source
 from kg.store import Store
 
 from .answers import Answer
@@ -36,6 +36,7 @@ from .translate.usual import usual_meanings
 from .translate.utter import Utterer
 
 MAX_QUESTION = 2_000  # characters
+LIKELY = 0.75  # how familiar a question must be to a domain, next to the one it is most familiar to
 _STEERING = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|[\x00-\x1f\x7f-\x9f]")
 _UNSEEN = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
 
@@ -53,7 +54,7 @@ class Session:
         self.settings = settings or Settings.from_env()
         self.clock = clock
         self.domains = load_domains([BUILT_IN] + ([self.settings.schemas] if self.settings.schemas else []))
-        self.store = Store(self.settings.store)
+        self.store = Store(self.settings.store, self.domains.values())
         self._source = source
         self._making = threading.RLock()  # held while something that is kept is made
         self._sources: dict[str, Source] = {}
@@ -61,6 +62,7 @@ class Session:
         self._linkers: dict[str, Finder] = {}
         self._translators: dict[str, Translator] = {}
         self._lexicons: dict[str, Lexicon] = {}
+        self._marks: dict[str, str] = {}  # fingerprints of files, when their names were read
         self._encoders: list[encoder.SentenceEncoder] = []
         self._asked = threading.local()  # .deadline: of the question that this thread answers
 
@@ -117,9 +119,15 @@ class Session:
 
     def route(self, question: str, now: dt.datetime, domain: str = "") -> tuple[str, Translated]:
         """Return the domain that accounts best for a question, and its translations."""
-        names = [domain] if domain else list(self.domains)
+        names = [domain] if domain else self._likely(question, now)
         read = [(name, self.translator(name).translate(question, now=now)) for name in names]
         return max(read, key=lambda r: max((t.confidence for t in r[1].translations), default=0.0))
+
+    def _likely(self, question: str, now: dt.datetime) -> list[str]:
+        """The domains whose words and names a question has: only these are worth composing programs in."""
+        known = {name: self.translator(name).familiar(question, now=now) for name in self.domains}
+        best = max(known.values())
+        return [name for name, share in known.items() if share >= LIKELY * best]
 
     def answer_many(
         self, questions: Iterable[str], *, query_time: str | dt.datetime | None = None, workers: int = 1
@@ -148,11 +156,14 @@ class Session:
             raise DomainError([f"There is no domain '{name}'. There are: {', '.join(self.domains)}."])
         with self._making:
             if name not in self._graphs:
-                source = self._open(self.domains[name].source)
+                source = self._open(self.domains[name])
                 self._graphs[name] = Graph(self.domains[name], source, self.store, max_calls=self.settings.max_calls)
             return self._graphs[name]
 
-    def _open(self, name: str) -> Source:
+    def _open(self, domain: Domain) -> Source:
+        name = domain.source
+        if isinstance(name, Files):
+            return FileSource(domain)
         if self._source is not None:
             return self._source
         if name not in self._sources:
@@ -164,9 +175,20 @@ class Session:
     def linker(self, name: str) -> Finder:
         """What finds the names of a domain: an index of all of them, kept on disk, or the API's own search."""
         with self._making:
+            self._forget_changed(name)
             if name not in self._linkers:
                 self._linkers[name] = self._link(self.graph(name))
             return self._linkers[name]
+
+    def _forget_changed(self, name: str) -> None:
+        """Drop what was made of the names in files that have changed since."""
+        graph = self.graph(name)
+        if isinstance(graph.domain.source, Files):
+            mark = graph.source.fingerprint()
+            if self._marks.setdefault(name, mark) != mark:
+                self._marks[name] = mark
+                self._linkers.pop(name, None)
+                self._translators.pop(name, None)
 
     def _link(self, graph: Graph) -> Finder:
         domain, source = graph.domain, graph.source
@@ -195,6 +217,7 @@ class Session:
     def translator(self, name: str) -> Translator:
         """What turns questions into programs of a domain."""
         with self._making:
+            self._forget_changed(name)
             if name not in self._translators:
                 linker, counts = self.linker(name), self._counts(name)
                 self._translators[name] = Canonical(self._lexicon(name), linker, self._encoder(name), counts)

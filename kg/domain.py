@@ -46,7 +46,7 @@ class Column:
     "..." in a phrase stands for a gap.
 
     `match` tells how a text is compared: exactly, as a name (case, accents and punctuation ignored), or
-    by containing it. `year_of` names the date column whose year this is.
+    by containing it. `year_of` names the date column whose year this is. `origin` is its name in a file, if another.
     """
 
     name: str
@@ -62,6 +62,7 @@ class Column:
     links: Link | None = None
     match: Match = "exact"
     year_of: str = ""
+    origin: str = ""
 
     def __deepcopy__(self, memo: object) -> Column:
         return self  # frozen; sqlglot copies what hangs on a tree
@@ -104,7 +105,10 @@ class Table:
     """One table. An entity table has a `label`, the column people call its rows by, and `rank`, the
     column (with - for descending) that says which row is meant when a label is shared. `assume` holds
     where a question says nothing of a column; `asks` are the question words that ask for such a row. `moment` is the
-    column that dates the rows of a series (prices, games): where a question names no time, the latest one is meant."""
+    column that dates the rows of a series (prices, games): where a question names no time, the latest one is meant.
+    `in_place`: its rows come from a file and are stored under the table's own name; no call brings them. `origin` is
+    the file, or the table of a database, that they come from, if it has another name; `lists` are the columns
+    ("table.column") whose distinct values are the rows of a table that nobody stored."""
 
     name: str
     about: str
@@ -119,6 +123,9 @@ class Table:
     assume: tuple[tuple[str, Scalar], ...] = ()
     roles: tuple[Role, ...] = ()
     via: tuple[Via, ...] = ()
+    in_place: bool = False
+    origin: str = ""
+    lists: tuple[str, ...] = ()
 
     @cached_property
     def by_name(self) -> dict[str, Column]:
@@ -136,15 +143,16 @@ class Table:
 class Fill:
     """How an object fills a table. `each` is the path of its rows within the object ("$" is the object
     itself). `columns` are pairs of column and path: within the row, "^x" field x of the object, "@x"
-    the call's argument x, "." the row itself (a list of scalars), or a function of `kg.derive` over such a path
-    ("previous(Close)"). A column not named has its own name as path. `lacks` are columns that this object cannot fill.
+    the call's argument x, "=x" the text x, "." the row itself (a list of scalars), or a function of `kg.derive` over
+    such a path ("previous(Close)"). A field whose name is no word is written ["like this"]. A column not named has
+    its own name as path. `lacks` are columns that this object cannot fill.
 
     `shape` names how what is at `each` becomes rows, if it is not a list of objects:
     entries: an object whose keys are data: {k: {..}} or {k: v} has rows with the fields `key`, and those of the
-    value or `value`. columns: pandas' column-oriented JSON, {column: {index: v}}, perhaps as text; rows have `index`
-    too, and `index_0`, `index_1`... where that is the text of a tuple. parallel: lists that belong together,
-    [[..], [..]], whose fields are `names`. tuple: one list whose places are `names`. value: a bare value; the field
-    `value`; the columns not named are lacking.
+    value or `value`. columns: pandas' column-oriented JSON, {column: {index: v}} or {column: [v]}, perhaps as text;
+    rows have `index` too, and `index_0`, `index_1`... where that is the text of a tuple. parallel: lists that belong
+    together, [[..], [..]], whose fields are `names`. tuple: one list whose places are `names`. value: a bare value;
+    the field `value`. What no field of the last three fills is lacking.
     """
 
     table: str
@@ -153,6 +161,11 @@ class Fill:
     lacks: tuple[str, ...] = ()
     shape: Shape = ""
     names: tuple[str, ...] = ()
+
+    @property
+    def is_object(self) -> bool:
+        """Whether an object is a row, and its fields are the row's."""
+        return self.each == "$" and self.shape in ("", "value")
 
 
 @dataclass(frozen=True)
@@ -164,6 +177,11 @@ class Object:
     key: tuple[str, ...]
     fills: tuple[Fill, ...]
 
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """The tables it fills, each once."""
+        return tuple(dict.fromkeys(f.table for f in self.fills))
+
     def key_columns(self, table: str) -> tuple[str, ...]:
         """The columns of `table` that hold the object's key, in the key's order."""
         fill = next(f for f in self.fills if f.table == table)
@@ -172,7 +190,7 @@ class Object:
         for field in self.key:
             if field.startswith("@"):
                 out.append(own[field])
-            elif fill.each == "$":
+            elif fill.is_object:
                 out.append(next((c for c, path in fill.columns if path == field), field))
             else:
                 out.append(own["^" + field])
@@ -231,6 +249,17 @@ def partition(table: str, obj: str) -> str:
 
 
 @dataclass(frozen=True)
+class Files:
+    """The source of a domain whose tables are there already: in `file`, a database or a single table, or in the files
+    of `directory`. A relative path starts at `home`, where the domain's file is; ${NAME} in it is taken from the
+    environment when the files are first read."""
+
+    file: str = ""
+    directory: str = ""
+    home: str = ""
+
+
+@dataclass(frozen=True)
 class Domain:
     """A domain: its tables, the calls that fill them, and the source that answers the calls.
 
@@ -239,7 +268,7 @@ class Domain:
 
     name: str
     about: str
-    source: str
+    source: str | Files
     tables: tuple[Table, ...]
     objects: tuple[Object, ...] = ()
     fetches: tuple[Fetch, ...] = ()
@@ -279,13 +308,15 @@ class Domain:
             for fill in obj.fills:
                 if fetch.search:
                     # a search binds a column of the object's own table; its children are reached by joins
-                    if fill.each == "$":
-                        needs = tuple(source for _, source in fetch.args)
-                        found[fill.table].append(Access(fill.table, needs, fetch, fill.lacks))
-                    continue
-                column_of = dict(zip((k.removeprefix("@") for k in obj.key), obj.key_columns(fill.table), strict=True))
-                needs = tuple(column_of.get(source, source) for _, source in fetch.args)
+                    if not fill.is_object:
+                        continue
+                    needs = tuple(source for _, source in fetch.args)
+                else:
+                    fields = (k.removeprefix("@") for k in obj.key)
+                    column_of = dict(zip(fields, obj.key_columns(fill.table), strict=True))
+                    needs = tuple(column_of.get(source, source) for _, source in fetch.args)
                 access = Access(fill.table, needs, fetch, fill.lacks)
-                if all(n in self.table(fill.table).by_name for n in needs) and access not in found[fill.table]:
+                filled = self.table(fill.table).by_name.keys() - set(fill.lacks)
+                if filled.issuperset(needs) and access not in found[fill.table]:
                     found[fill.table].append(access)
         return {name: tuple(sorted(ways, key=lambda a: bool(a.fetch.search))) for name, ways in found.items()}

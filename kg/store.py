@@ -11,7 +11,7 @@ import contextlib
 import datetime as dt
 import threading
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,8 @@ from typing import Any
 import duckdb
 import orjson
 
-from .domain import Domain, Fetch, partition
+from . import files
+from .domain import Domain, Fetch, Files, partition
 from .errors import QueryError, StoreError
 from .ledger import Call, Entry, Key, Ledger, expiry
 from .shapes import Cells, Found, Row, columns
@@ -66,10 +67,11 @@ class Rows:
 class Store:
     """Tables of all domains in one DuckDB database, in a file or in memory.
 
-    `notice` is a sentence for the user when the file could not be used and the store works in memory.
+    `notice` is a sentence for the user when the file could not be used and the store works in memory. Of the files
+    that hold tables it can read those of `domains`.
     """
 
-    def __init__(self, path: Path | None = None):
+    def __init__(self, path: Path | None = None, domains: Iterable[Domain] = ()):
         self.path, self.notice = path, ""
         self._lock = threading.RLock()
         self.version = 0  # of the rows: counts up with every change
@@ -80,7 +82,7 @@ class Store:
             self.ledger = self._read_ledger() if self.path is not None and self._is_ours() else Ledger()
             self._con.execute(FOLD_SQL)
             self._con.execute(_LEDGER_SQL)
-            self._con.execute(_LOCK_SQL)
+            self._con.execute(files.unlock(domains) + _LOCK_SQL)
         except duckdb.Error as e:
             self._con.close()
             raise StoreError(f"The store {path or 'in memory'} cannot be used: {_first_line(e)}") from e
@@ -126,6 +128,7 @@ class Store:
         """Make the tables of `domain`. What was stored under another schema or from other data is dropped.
 
         `fingerprint` names the data; None if that is not known now: then what is stored under this schema stays.
+        Raises SourceError if a table is in a file that cannot be read.
         """
         digest = f"{domain.digest}/{fingerprint or ''}"
         with self._lock:
@@ -134,6 +137,8 @@ class Store:
             known = self._con.execute(f"SELECT digest FROM {_LEDGER}.domain WHERE name = ?", [domain.name]).fetchall()
             if fingerprint is None and known and known[0][0].startswith(digest):
                 return
+            if isinstance(domain.source, Files):
+                files.attach(self._con, domain)
             if known != [(digest,)]:
                 with self._transaction():
                     self._con.execute(f'DROP SCHEMA IF EXISTS "{domain.name}" CASCADE')
@@ -142,6 +147,8 @@ class Store:
                     self._con.execute(f'CREATE SCHEMA "{domain.name}"')
                     for statement in _tables_sql(domain):
                         self._con.execute(statement)
+                    if isinstance(domain.source, Files):
+                        files.make_tables(self._con, domain)
                     self._con.execute(f"INSERT INTO {_LEDGER}.domain VALUES (?, ?)", [domain.name, digest])
                     self.ledger.drop(domain.name)
             self._domains[domain.name] = digest
@@ -154,10 +161,8 @@ class Store:
                 return
             with self._transaction():
                 for obj in domain.objects:
-                    for fill in obj.fills:
-                        self._delete(
-                            f'"{domain.name}"."{partition(fill.table, obj.name)}"', (CALL,), [(i,) for i in old]
-                        )
+                    for table in obj.tables:
+                        self._delete(f'"{domain.name}"."{partition(table, obj.name)}"', (CALL,), [(i,) for i in old])
                 self._delete(f"{_LEDGER}.object", ("call",), [(i,) for i in old])
                 self._delete(f"{_LEDGER}.call", ("id",), [(i,) for i in old])
                 self.ledger.drop(domain.name, set(old))
@@ -210,14 +215,16 @@ class Store:
         if not again:
             return
         obj = domain.object_by_name[fetch.gives]
-        for fill in obj.fills:
-            table = f'"{domain.name}"."{partition(fill.table, obj.name)}"'
-            self._delete(table, obj.key_columns(fill.table), again)
+        for table in obj.tables:
+            self._delete(f'"{domain.name}"."{partition(table, obj.name)}"', obj.key_columns(table), again)
         texts = [(domain.name, obj.name, _key_text(k)) for k in again]
         self._delete(f"{_LEDGER}.object", ("domain", "object", "key"), texts)
 
     def _delete(self, table: str, columns: Sequence[str], keys: Sequence[Key]) -> None:
-        """Delete the rows of `table` whose `columns` are one of `keys`."""
+        """Delete the rows of `table` whose `columns` are one of `keys`; all rows if there are no columns."""
+        if not columns:
+            self._con.execute(f"DELETE FROM {table}")
+            return
         names = ", ".join(f'"{c}"' for c in columns)
         self._con.execute(f"CREATE TEMP TABLE gone AS SELECT {names} FROM {table} LIMIT 0")
         self._append("temp.gone", list(zip(*keys, strict=True)))
@@ -354,6 +361,6 @@ def _first_line(e: BaseException) -> str:
 
 def _tables_sql(domain: Domain) -> Iterator[str]:
     for obj in domain.objects:
-        for fill in obj.fills:
-            columns = ", ".join(f'"{c.name}" {c.type}' for c in domain.table(fill.table).columns)
-            yield f'CREATE TABLE "{domain.name}"."{partition(fill.table, obj.name)}" ({columns}, {CALL} BIGINT)'
+        for table in obj.tables:
+            columns = ", ".join(f'"{c.name}" {c.type}' for c in domain.table(table).columns)
+            yield f'CREATE TABLE "{domain.name}"."{partition(table, obj.name)}" ({columns}, {CALL} BIGINT)'

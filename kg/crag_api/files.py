@@ -57,6 +57,14 @@ def read_objects(path: Path) -> dict[str, dict[str, Any]]:
     return data
 
 
+def read_rows(path: Path) -> list[dict[str, Any]]:
+    """Return the objects of a JSON file that holds a list of them. Raises DataFileError."""
+    data = read_json(path)
+    if not isinstance(data, list) or not all(isinstance(row, dict) for row in data):
+        raise DataFileError(f"The data file {path} should hold a list of objects.")
+    return data
+
+
 def read_json(path: Path) -> Any:
     """Return what a JSON file holds; NaN and Infinity, which are not JSON, become None. Raises DataFileError."""
     try:

@@ -7,10 +7,21 @@ from pathlib import Path
 from kg.errors import SourceError
 from kg.sources.base import Name, Source
 from kg.sources.crag import SAMPLE, CragSource
+from kg.sources.files import FileSource
 from kg.sources.http import HttpSource
 from kg.sources.replay import RecordingSource, ReplaySource
 
-__all__ = ["SAMPLE", "CragSource", "HttpSource", "Name", "RecordingSource", "ReplaySource", "Source", "open_source"]
+__all__ = [
+    "SAMPLE",
+    "CragSource",
+    "FileSource",
+    "HttpSource",
+    "Name",
+    "RecordingSource",
+    "ReplaySource",
+    "Source",
+    "open_source",
+]
 
 
 def open_source(
