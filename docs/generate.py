@@ -215,6 +215,8 @@ def example() -> str:
 # what a key stands in -> the way to it in the JSON Schema
 _PLACES = {
     "the file": "",
+    "a source": "source.?",
+    "a source's key": "source.?.key",
     "a table": "tables.*",
     "a column": "tables.*.columns.*",
     "a link": "tables.*.columns.*.links.?",
@@ -223,6 +225,7 @@ _PLACES = {
     "an object": "objects.*",
     "a fill": "objects.*.fills.*",
     "a fetch": "fetches.*",
+    "the pages of a fetch": "fetches.*.pages",
 }
 
 
@@ -266,7 +269,7 @@ def _shape(shape: dict[str, Any]) -> str:
     if kind == "object":
         inner = shape.get("additionalProperties")
         return f"{{name: {_shape(inner)}}}" if inner and "properties" not in inner else "a mapping"
-    return {"string": "text", "integer": "whole number"}[kind]
+    return {"string": "text", "integer": "whole number", "number": "number", "boolean": "true or false"}[kind]
 
 
 PARTS = {

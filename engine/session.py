@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import hashlib
+import os
 import re
 import threading
 import time
@@ -148,17 +149,22 @@ class Session:
             raise DomainError([f"There is no domain '{name}'. There are: {', '.join(self.domains)}."])
         with self._making:
             if name not in self._graphs:
-                source = self._open(self.domains[name].source)
+                source = self._open(self.domains[name])
                 self._graphs[name] = Graph(self.domains[name], source, self.store, max_calls=self.settings.max_calls)
             return self._graphs[name]
 
-    def _open(self, name: str) -> Source:
+    def _open(self, domain: Domain) -> Source:
         if self._source is not None:
             return self._source
+        name = domain.source if isinstance(domain.source, str) else f"{domain.name} at {domain.source.url}"
         if name not in self._sources:
-            listing = self.settings.seconds / 4  # the fingerprint and two tables leave time for a question
-            server = self.settings.server or None
-            self._sources[name] = open_source(name, base=self.settings.base, server=server, listing_timeout=listing)
+            self._sources[name] = open_source(
+                domain,
+                base=self.settings.base,
+                server=self.settings.server or None,
+                listing_timeout=self.settings.seconds / 4,  # the fingerprint and two tables leave time for a question
+                env=os.environ,
+            )
         return self._sources[name]
 
     def linker(self, name: str) -> Finder:

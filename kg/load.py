@@ -13,9 +13,10 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from .domain import CHANGES, TYPES, Column, Domain, Fetch, Fill, Link, Object, Role, Scalar, Table, Value, Via
+from .domain import CHANGES, TYPES, Api, Column, Domain, Fetch, Fill, Link, Object, Role, Scalar, Table, Value, Via
 from .domain_checks import check, stored
 from .errors import DomainError
+from .load_source import FETCH_KEYS, SOURCE, check_source, fetch_values, source_of
 from .yaml_nodes import Map, Problems, compose
 from .yaml_shapes import Key, Listing, Named, Record, Stored, Text, Whole
 
@@ -115,13 +116,14 @@ _FETCH = Record(
         "search": Key(Whole(least=1), "It is a fuzzy search that is cut off at this many."),
         "limits": Key(Named(Listing(Whole(), size=2)), "The lowest and highest value of an argument."),
         "as_text": Key(Listing(_ANY), "Arguments that the API wants as text although they are numbers."),
+        **FETCH_KEYS,
     }
 )
 _DOMAIN = Record(
     {
         "domain": Key(_NAME, "The name of the domain.", True),
         "about": Key(_ANY, "What can be asked about, and what cannot.", True),
-        "source": Key(_ANY, "Who answers the calls: the name of a source, or a URL.", True),
+        "source": Key(SOURCE, "Who answers the calls: the name of a source, or the address of an API.", True),
         "tables": Key(Named(_TABLE, _NAME), "What people ask about.", True),
         "objects": Key(Named(_OBJECT, _NAME), "What replies consist of, and the tables they fill."),
         "fetches": Key(Named(_FETCH, _NAME), "The calls that can be made."),
@@ -166,6 +168,7 @@ def load_domain(path: Path) -> Domain:
         raise DomainError([f"{path}:0: the file cannot be read: {e.strerror}."]) from e
     raw = _DOMAIN.read(compose(source, problems), "", problems)
     check(raw, problems)
+    check_source(raw, problems)
     problems.raise_if_any()
     domain = _domain(raw)
     content = json.dumps(asdict(domain), sort_keys=True)
@@ -179,16 +182,17 @@ def json_schema() -> dict[str, Any]:
 
 
 def _domain(raw: Map) -> Domain:
+    source = source_of(raw["source"])
     return Domain(
         name=raw["domain"],
         about=raw["about"],
-        source=raw["source"],
+        source=source,
         tables=tuple(_table(name, t) for name, t in raw["tables"].items()),
         objects=tuple(
             Object(name, tuple(o["key"]), tuple(_fill(table, f) for table, f in o["fills"].items()))
             for name, o in raw.get("objects", {}).items()
         ),
-        fetches=tuple(_fetch(name, f) for name, f in raw.get("fetches", {}).items()),
+        fetches=tuple(_fetch(name, f, source) for name, f in raw.get("fetches", {}).items()),
     )
 
 
@@ -222,7 +226,7 @@ def _fill(table: str, raw: Map) -> Fill:
     return Fill(table, **{**_tuples(raw), "columns": columns})
 
 
-def _fetch(name: str, raw: Map) -> Fetch:
+def _fetch(name: str, raw: Map, source: str | Api) -> Fetch:
     method, endpoint = raw["call"].split()
     return Fetch(
         name=name,
@@ -234,6 +238,7 @@ def _fetch(name: str, raw: Map) -> Fetch:
         search=raw.get("search", 0),
         limits=tuple((arg, low, high) for arg, (low, high) in raw.get("limits", {}).items()),
         as_text=tuple(raw.get("as_text", ())),
+        **(fetch_values(raw) if isinstance(source, Api) else {}),
     )
 
 
