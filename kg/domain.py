@@ -333,8 +333,8 @@ class Domain:
             for fill in obj.fills:
                 if fetch.search:
                     # a search binds a column of the object's own table; its children are reached by joins
-                    if fill.each == "$":
-                        needs = tuple(source for _, source in fetch.args)
+                    needs = tuple(source for _, source in fetch.args)
+                    if fill.each == "$" and set(needs) <= set(self.table(fill.table).by_name):
                         found[fill.table].append(Access(fill.table, needs, fetch, fill.lacks))
                     continue
                 column_of = dict(zip((k.removeprefix("@") for k in obj.key), obj.key_columns(fill.table), strict=True))

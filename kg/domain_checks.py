@@ -161,7 +161,7 @@ def _check_role(file: _File, table: str, role: Map, place: str) -> None:
     sure = linked <= set(file.tables)  # or a link is misspelt, and that is said already
     for key in ("of", "to"):
         end, line = role.get(key), role.line_of(key)
-        if file.is_table(end, line, f"{place}.{key}") and sure and end not in linked | {table}:
+        if file.is_table(end, line, f"{place}.{key}") and sure and end not in linked:
             file.problems.add(line, f"{place}.{key}: no column of {table} links to {end}.")
     if not {"noun", "verb", "back"} & set(role):
         file.problems.add(role.line, f"{place} needs words: noun, verb or back.")
@@ -244,7 +244,8 @@ def _check_search_input(file: _File, obj: str, source: str, line: int, place: st
     own = [table for table, fill in fills.items() if fill.get("each", "$") == "$" and table in file.tables]
     if fills and not own:
         file.problems.add(line, f"{place}: a search needs a table that {obj} fills with itself (no `each`).")
-    for table in own:
+    having = [table for table in own if source in file.columns(table)]
+    for table in having or own[:1]:
         if file.is_column(source, table, line, place) and source in fills[table].get("lacks", ()):
             file.problems.add(line, f"{place}: {obj} does not fill {table}.{source}.")
 

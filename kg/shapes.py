@@ -83,7 +83,8 @@ def columns(found: Sequence[Found], marks: Sequence[int], fetch: Fetch, domain: 
 def matches(found: Found, fetch: Fetch, domain: Domain) -> bool:
     """Whether an object of a search has what was searched for, as its columns are compared."""
     obj = domain.object_by_name[fetch.gives]
-    fill = next(f for f in obj.fills if f.each == "$")
+    wanted = {source for _, source in fetch.args}
+    fill = next(f for f in obj.fills if f.each == "$" and wanted <= set(domain.table(f.table).by_name))
     table, paths = domain.table(fill.table), dict(fill.columns)
     for arg, source in fetch.args:
         column = table.column(source)

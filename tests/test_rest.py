@@ -119,7 +119,7 @@ def test_of_two_calls_to_one_path_the_arguments_decide() -> None:
         pytest.param(httpx.Response(500), SourceError, r"answered 500 \(Internal Server Error\)", id="broken"),
         pytest.param(httpx.Response(200, text="<html>"), BadReply, r"a web page, not JSON \(at \$\)", id="a web page"),
         pytest.param(httpx.Response(200, text="{"), BadReply, r"not valid JSON", id="half of a reply"),
-        pytest.param(httpx.Response(200, stream=httpx.ByteStream(b"x"), headers={"content-encoding": "gzip"}), BadReply, r"cannot be decompressed", id="not compressed at all"),
+        pytest.param(httpx.Response(200, stream=httpx.ByteStream(b"no gzip"), headers={"content-encoding": "gzip"}), BadReply, r"cannot be decompressed", id="not compressed at all"),
         pytest.param(httpx.Response(200, stream=httpx.ByteStream(b"x"), headers={"content-encoding": "gzip, gzip"}), BadReply, r"compressed more than once", id="compressed twice"),
     ],
 )  # fmt: skip
