@@ -117,7 +117,10 @@ def check_source(raw: Map, problems: Problems) -> None:
         if header.lower() in _SECRET:
             said = f"source.headers: {header} holds a secret; name its environment variable under source.key."
             problems.add(source["headers"].at[header], said)
+    is_api = "url" in source or "://" in source.get("name", "")
     for name, fetch in raw.get("fetches", {}).items():
+        for key in () if is_api else FETCH_KEYS.keys() & fetch.keys():
+            problems.add(fetch.at[key], f"fetches.{name}.{key}: only an API with an address takes it.")
         _check_pages(fetch, f"fetches.{name}", problems)
         _check_places(fetch, f"fetches.{name}", problems)
 
