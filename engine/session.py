@@ -188,7 +188,8 @@ class Session:
         if len(linker):
             return linker
         # the source does not list its names: half of the time is for searching them
-        return SearchLinker(graph, common=common, clock=self.clock, seconds=self.settings.seconds / 2)
+        spoken = self._lexicon(domain.name).spoken
+        return SearchLinker(graph, common=spoken, clock=self.clock, seconds=self.settings.seconds / 2)
 
     def _cache(self, what: str, domain: Domain, mark: str) -> Path:
         return self.settings.cache / f"{what}-{domain.name}-{hashlib.sha256(mark.encode()).hexdigest()[:16]}"
