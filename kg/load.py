@@ -189,7 +189,8 @@ def load_domains(directories: Sequence[Path]) -> dict[str, Domain]:
                 problems += e.problems
                 continue
             if domain.name in domains:
-                problems.append(f"{file}:1: the domain '{domain.name}' is already declared in {origin[domain.name]}.")
+                said = f"the domain '{domain.name}' is already declared in {origin[domain.name]}; give it another name."
+                problems.append(f"{file}:1: {said}")
             domains[domain.name], origin[domain.name] = domain, file
     if not directories:
         problems.append("schemas:0: no directory with domain files was given.")
