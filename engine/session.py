@@ -117,10 +117,24 @@ class Session:
             return asking.unknown("call_failed", str(e))
 
     def route(self, question: str, now: dt.datetime, domain: str = "") -> tuple[str, Translated]:
-        """Return the domain that accounts best for a question, and its translations."""
+        """Return the domain that accounts best for a question, and its translations.
+
+        Raises SourceError if an API fails that would be needed to tell; if another domain is sure, it is not.
+        """
         names = [domain] if domain else list(self.domains)
-        read = [(name, self.translator(name).translate(question, now=now)) for name in names]
-        return max(read, key=lambda r: max((t.confidence for t in r[1].translations), default=0.0))
+        read, failed = list[tuple[str, Translated, float]](), list[SourceError]()
+        for name in names:
+            try:
+                translated = self.translator(name).translate(question, now=now)
+            except SourceError as e:
+                failed.append(e)
+            else:
+                sure = max((t.confidence for t in translated.translations), default=0.0)
+                read.append((name, translated, sure))
+        best = max(read, key=lambda r: r[2], default=None)
+        if best is None or (failed and best[2] < self.settings.min_confidence):
+            raise failed[0]
+        return best[:2]
 
     def answer_many(
         self, questions: Iterable[str], *, query_time: str | dt.datetime | None = None, workers: int = 1

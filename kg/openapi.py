@@ -233,13 +233,15 @@ class _Calls:
         label = self.draft.tables[self.obj.name].label
         search = self.operation.query(*_SEARCHES, label, *((f"{self.obj.name}_{label}",) if label else ()))
         left = [arg for arg in needed if search is None or arg != search["name"]]
-        if left:
+        filters = {arg: self._column(column_name(arg)) for arg in left}
+        if left and is_list and all(filters.values()):
+            self._list({**args, **{arg: str(source) for arg, source in filters.items()}})
+        elif left:
             self.draft.left_out.append(f"{said}: it needs {', '.join(left)}, which is no column here.")
         elif is_list and search is not None and label and not in_path:
             self._put(f"search_{self.obj.name}", {search["name"]: label}, search=True)
         elif args and (is_list or len(args) == 1):
-            by = column_name("_and_".join(args.values()))
-            self._put(f"{self.obj.name}_by_{by.removeprefix(f'{self.obj.name}_')}", args)
+            self._list(args)
         if is_list and not in_path and not left:
             self._filters(said, search)
 
@@ -249,8 +251,8 @@ class _Calls:
         for p in self.operation.params:
             name = column_name(p["name"])
             source = self._column(name) if p.get("in") == "query" and p is not search else None
-            if source is not None and name.endswith("_id") and required <= {p["name"]}:
-                self._put(f"{self.obj.name}_by_{source}", {p["name"]: source})
+            if source is not None and name.endswith("_id") and not required:
+                self._list({p["name"]: source})
         if not required:
             self.draft.left_out.append(f"{said} without arguments: a fetch with args: {{}} would list everything.")
 
@@ -272,6 +274,13 @@ class _Calls:
         tables = [self.draft.tables[table] for table, _, _ in self.obj.fills]
         return name if any(name in t.columns for t in tables) else None
 
+    def _list(self, args: Mapping[str, str]) -> None:
+        """A fetch that is complete for its inputs; one is enough for the same ones."""
+        by = column_name("_and_".join(args.values()))
+        name = f"{self.obj.name}_by_{by.removeprefix(f'{self.obj.name}_')}"
+        if name not in self.draft.fetches:
+            self._put(name, args)
+
     def _put(self, name: str, args: Mapping[str, str], *, search: bool = False) -> None:
         parts = [f"call: {scalar(f'GET {self.operation.path}')}"]
         parts.append(f"args: {{{', '.join(f'{scalar(arg)}: {scalar(source)}' for arg, source in args.items())}}}")
@@ -288,7 +297,7 @@ class _Calls:
                 pages += f", size: {{{scalar(size['name'])}: {most}}}"
             parts.append(f"pages: {{{pages}}}")
         while name in self.draft.fetches:
-            name += "_too"
+            name += "_too"  # another search
         self.draft.fetches[name] = f"{{{', '.join(parts)}}}"
 
     def _pages(self) -> str:

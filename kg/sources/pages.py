@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,7 +41,7 @@ def joined(fetch: Fetch, pages: Pages, ask: Ask) -> Any:
         if page is None:
             break
         first = first or page
-        rows = _list_at(page.body, pages.items, fetch)
+        rows = _list_at(page.body, pages, fetch)
         items += rows
         if (fetch.search and len(items) >= fetch.search) or not turn.go_on(page, rows, number, len(items)):
             break
@@ -122,12 +122,40 @@ def value_at(body: Any, path: str) -> Any:
     return body
 
 
-def _list_at(body: Any, path: str, fetch: Fetch) -> list[Any]:
-    rows = value_at(body, path)
+def check_rows(body: Any, path: str, endpoint: str) -> None:
+    """Raise BadReply if a reply has no field where its rows should be: then it has another shape than was declared.
+
+    A field that is null, or in something that is, has no rows; so has an empty object.
+    """
+    walked = "$"
+    for name in _STEP.findall(path.partition("[")[0].removeprefix("$")):
+        if not isinstance(body, dict) or not body:
+            return  # what else it is, the reader of the rows says
+        walked += f".{name}"
+        if name not in body:
+            raise BadReply(f"the reply has no '{name}', but {listed(body)}", endpoint=endpoint, path=walked)
+        body = body[name]
+
+
+def listed(fields: Iterable[str], most: int = 8) -> str:
+    """Return the names of a few fields.
+
+    >>> listed({"a": 1, "b": 2})
+    'a, b'
+    """
+    names = [str(f)[:40] for f in fields]
+    return ", ".join(names[:most]) + (", ..." if len(names) > most else "")
+
+
+def _list_at(body: Any, pages: Pages, fetch: Fetch) -> list[Any]:
+    if pages.total and value_at(body, pages.total) == 0:
+        return []  # some leave the list out where it is empty
+    check_rows(body, pages.items, fetch.endpoint)
+    rows = value_at(body, pages.items)
     if rows is None:
         return []
     if not isinstance(rows, list):
-        raise BadReply("a list was expected, something else came", endpoint=fetch.endpoint, path=path or "$")
+        raise BadReply("a list was expected, something else came", endpoint=fetch.endpoint, path=pages.items or "$")
     return rows
 
 

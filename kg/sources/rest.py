@@ -23,7 +23,7 @@ from kg.sources.base import Name
 from kg.sources.deadline import DeadlineTransport
 from kg.sources.exchange import Exchange, Reply, Request, decoded
 from kg.sources.pace import Pace
-from kg.sources.pages import Page, joined
+from kg.sources.pages import Page, check_rows, joined
 
 _REDIRECTS = (301, 302, 303, 307, 308)
 _HOPS = 5
@@ -83,7 +83,10 @@ class RestSource:
             return None  # nothing is called by an empty name
         if fetch.pages is None:
             page = self._page(self._request(fetch, given), fetch, deadline)
-            return None if page is None else page.body
+            if page is None:
+                return None
+            check_rows(page.body, fetch.rows, endpoint)
+            return page.body
 
         def ask(more: Mapping[str, Any], link: str) -> Page | None:
             request = self._request(fetch, given | dict(more))
