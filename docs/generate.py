@@ -205,6 +205,11 @@ def _grammar() -> str:
         return f"\n```ebnf\n{grammar(load_domain(path))}```\n\n"
 
 
+def _library() -> str:
+    """The domain file of own-api.md."""
+    return f"\n```yaml\n{(ROOT / 'docs' / 'examples' / 'library.yaml').read_text()}```\n\n"
+
+
 def example() -> str:
     """The domain file that docs/domains.md shows."""
     page = (ROOT / "docs" / "domains.md").read_text()
@@ -277,6 +282,7 @@ PARTS = {
     "endpoints": _endpoints,
     "grammar": _grammar,
     "keys": _keys,
+    "library": _library,
     "repl": _repl,
     "set": _set,
     "settings": _settings,
