@@ -207,7 +207,7 @@ def _grammar() -> str:
 
 def _library() -> str:
     """The domain file of own-api.md."""
-    return f"\n```yaml\n{(ROOT / 'docs' / 'examples' / 'library.yaml').read_text()}```\n\n"
+    return f"\n```yaml\n{(ROOT / 'docs' / 'examples' / 'api' / 'library.yaml').read_text()}```\n\n"
 
 
 def example() -> str:

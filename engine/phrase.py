@@ -9,9 +9,10 @@ from typing import Any
 from kg.domain import Column, Domain
 
 from .translate.meaning import Aggregate, Calculate, Compare, Count, Exists, Meaning, Names, Value, Which
+from .translate.program import ranked
 
 MAX_CHARACTERS = 280  # about 75 tokens
-_UNITS = {"min": "minutes"}  # units that are said
+_UNITS = {"min": " minutes", "%": "%"}  # units that are said
 
 
 def phrase(meaning: Meaning | None, rows: Sequence[tuple[Any, ...]], domain: Domain) -> str:
@@ -28,7 +29,7 @@ def phrase(meaning: Meaning | None, rows: Sequence[tuple[Any, ...]], domain: Dom
             column = table.by_name.get(name or table.label)
             said = [say(r[0], column) for r in rows if r[0] is not None]
             # a set has no order of its own: give it one that is the same every time
-            return join(said if s.top else sorted(said))
+            return join(said if s.top or ranked(s) else sorted(said))
         case Aggregate(set=s, column=name, function=function):
             value = rows[0][0]
             return say(round(value, 2) if function == "avg" else value, domain.table(s.table).by_name[name])
@@ -66,12 +67,13 @@ def _number(value: int | float, unit: str, column: Column | None) -> str:
     if column is not None and (column.year_of or "year" in column.says):
         return str(value)
     if unit == "USD":
-        cents = 0 if abs(value) >= 100 or float(value).is_integer() else 2
+        # what is counted in cents is said with them
+        cents = 2 if isinstance(value, float) and (column is None or column.type == "DOUBLE") else 0
         return f"{'-' if value < 0 else ''}${abs(value):,.{cents}f}"
     if isinstance(value, float) and value.is_integer() and unit != "of 10":
         value = int(value)
     text = f"{value:,}" if isinstance(value, int) else f"{round(value, 2):,}"
-    return f"{text} {_UNITS[unit]}" if unit in _UNITS else text
+    return f"{text}{_UNITS[unit]}" if unit in _UNITS else text
 
 
 def join(values: Sequence[str]) -> str:
@@ -92,9 +94,10 @@ def join(values: Sequence[str]) -> str:
 
 
 def _calculated(function: str, value: Any, column: Column | None) -> str:
+    """What was reckoned from values of `column`."""
     if function == "ratio":
         return f"{value:.1f} times"
-    if function == "percent":
+    if function in ("percent", "change"):
         return f"{value:.1f}%"
     if function == "years":
         return say(value, None)
@@ -104,4 +107,9 @@ def _calculated(function: str, value: Any, column: Column | None) -> str:
 
 
 def _column(value: Value, domain: Domain) -> Column | None:
-    return domain.table(value.set.table).by_name.get(value.column) if isinstance(value, Names) else None
+    match value:
+        case Names(set=s, column=name) | Aggregate(set=s, column=name):
+            return domain.table(s.table).by_name.get(name)
+        case Calculate(function=function, first=first) if function in ("difference", "distance", "total"):
+            return _column(first, domain)
+    return None

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from kg.domain import Domain, Role, Table, Via
+from kg.domain import Domain, Files, Role, Table, Via
 from kg.errors import DomainError, QueryError, SourceError, StoreError
 from kg.graph import Explained, Graph, Result
 from kg.link import Finder, Known, Linker
@@ -37,6 +37,7 @@ from .translate.usual import usual_meanings
 from .translate.utter import Utterer
 
 MAX_QUESTION = 2_000  # characters
+LIKELY = 0.75  # how familiar a question must be to a domain, next to the one it is most familiar to
 _STEERING = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|[\x00-\x1f\x7f-\x9f]")
 _UNSEEN = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
 
@@ -54,7 +55,7 @@ class Session:
         self.settings = settings or Settings.from_env()
         self.clock = clock
         self.domains = load_domains([BUILT_IN] + ([self.settings.schemas] if self.settings.schemas else []))
-        self.store = Store(self.settings.store)
+        self.store = Store(self.settings.store, self.domains.values())
         self._source = source
         self._making = threading.RLock()  # held while something that is kept is made
         self._sources: dict[str, Source] = {}
@@ -62,6 +63,7 @@ class Session:
         self._linkers: dict[str, Finder] = {}
         self._translators: dict[str, Translator] = {}
         self._lexicons: dict[str, Lexicon] = {}
+        self._marks: dict[str, str] = {}  # fingerprints of files, when their names were read
         self._encoders: list[encoder.SentenceEncoder] = []
         self._asked = threading.local()  # .deadline: of the question that this thread answers
 
@@ -121,20 +123,31 @@ class Session:
 
         Raises SourceError if an API fails that would be needed to tell; if another domain is sure, it is not.
         """
-        names = [domain] if domain else list(self.domains)
-        read, failed = list[tuple[str, Translated, float]](), list[SourceError]()
-        for name in names:
+        failed: list[SourceError] = []
+        read = []
+        for name in [domain] if domain else self._likely(question, now, failed):
             try:
-                translated = self.translator(name).translate(question, now=now)
+                read.append((name, self.translator(name).translate(question, now=now)))
             except SourceError as e:
                 failed.append(e)
-            else:
-                sure = max((t.confidence for t in translated.translations), default=0.0)
-                read.append((name, translated, sure))
-        best = max(read, key=lambda r: r[2], default=None)
-        if best is None or (failed and best[2] < self.settings.min_confidence):
+        best = max(read, key=lambda r: _confidence(r[1]), default=None)
+        if best is None or (failed and _confidence(best[1]) < self.settings.min_confidence):
             raise failed[0]
-        return best[:2]
+        return best
+
+    def _likely(self, question: str, now: dt.datetime, failed: list[SourceError]) -> list[str]:
+        """The domains whose words and names a question has: only these are worth composing programs in.
+
+        What an API fails with that is searched for names is put into `failed`.
+        """
+        known: dict[str, float] = {}
+        for name in self.domains:
+            try:
+                known[name] = self.translator(name).familiar(question, now=now)
+            except SourceError as e:
+                failed.append(e)
+        best = max(known.values(), default=0.0)
+        return [name for name, share in known.items() if share >= LIKELY * best]
 
     def answer_many(
         self, questions: Iterable[str], *, query_time: str | dt.datetime | None = None, workers: int = 1
@@ -168,9 +181,9 @@ class Session:
             return self._graphs[name]
 
     def _open(self, domain: Domain) -> Source:
-        if self._source is not None:
+        if self._source is not None and not isinstance(domain.source, Files):
             return self._source
-        name = domain.source if isinstance(domain.source, str) else f"{domain.name} at {domain.source.url}"
+        name = domain.source if isinstance(domain.source, str) else f"that of {domain.name}"
         if name not in self._sources:
             self._sources[name] = open_source(
                 domain,
@@ -184,9 +197,20 @@ class Session:
     def linker(self, name: str) -> Finder:
         """What finds the names of a domain: an index of all of them, kept on disk, or the API's own search."""
         with self._making:
+            self._forget_changed(name)
             if name not in self._linkers:
                 self._linkers[name] = self._link(self.graph(name))
             return self._linkers[name]
+
+    def _forget_changed(self, name: str) -> None:
+        """Drop what was made of the names in files that have changed since."""
+        graph = self.graph(name)
+        if isinstance(graph.domain.source, Files):
+            mark = graph.source.fingerprint()
+            if self._marks.setdefault(name, mark) != mark:
+                self._marks[name] = mark
+                self._linkers.pop(name, None)
+                self._translators.pop(name, None)
 
     def _link(self, graph: Graph) -> Finder:
         domain, source = graph.domain, graph.source
@@ -216,6 +240,7 @@ class Session:
     def translator(self, name: str) -> Translator:
         """What turns questions into programs of a domain."""
         with self._making:
+            self._forget_changed(name)
             if name not in self._translators:
                 linker, counts = self.linker(name), self._counts(name)
                 self._translators[name] = Canonical(self._lexicon(name), linker, self._encoder(name), counts)
@@ -250,6 +275,10 @@ class Session:
                 return 0
 
         return count
+
+
+def _confidence(translated: Translated) -> float:
+    return max((t.confidence for t in translated.translations), default=0.0)
 
 
 def _plain(question: str) -> str:

@@ -49,7 +49,7 @@ class Column:
     "..." in a phrase stands for a gap.
 
     `match` tells how a text is compared: exactly, as a name (case, accents and punctuation ignored), or
-    by containing it. `year_of` names the date column whose year this is.
+    by containing it. `year_of` names the date column whose year this is. `origin` is its name in a file, if another.
     """
 
     name: str
@@ -65,6 +65,7 @@ class Column:
     links: Link | None = None
     match: Match = "exact"
     year_of: str = ""
+    origin: str = ""
 
     def __deepcopy__(self, memo: object) -> Column:
         return self  # frozen; sqlglot copies what hangs on a tree
@@ -107,7 +108,10 @@ class Table:
     """One table. An entity table has a `label`, the column people call its rows by, and `rank`, the
     column (with - for descending) that says which row is meant when a label is shared. `assume` holds
     where a question says nothing of a column; `asks` are the question words that ask for such a row. `moment` is the
-    column that dates the rows of a series (prices, games): where a question names no time, the latest one is meant."""
+    column that dates the rows of a series (prices, games): where a question names no time, the latest one is meant.
+    `in_place`: its rows come from a file and are stored under the table's own name; no call brings them. `origin` is
+    the file, or the table of a database, that they come from, if it has another name; `lists` are the columns
+    ("table.column") whose distinct values are the rows of a table that nobody stored."""
 
     name: str
     about: str
@@ -122,6 +126,9 @@ class Table:
     assume: tuple[tuple[str, Scalar], ...] = ()
     roles: tuple[Role, ...] = ()
     via: tuple[Via, ...] = ()
+    in_place: bool = False
+    origin: str = ""
+    lists: tuple[str, ...] = ()
 
     @cached_property
     def by_name(self) -> dict[str, Column]:
@@ -139,9 +146,9 @@ class Table:
 class Fill:
     """How an object fills a table. `each` is the path of its rows within the object ("$" is the object
     itself). `columns` are pairs of column and path: within the row, "^x" field x of the object, "@x"
-    the call's argument x, "." the row itself (a list of scalars), or a function of `kg.derive` over such a path
-    ("previous(Close)"). A field whose name is no word is written ["like this"]. A column not named has its own name as
-    path. `lacks` are columns that this object cannot fill.
+    the call's argument x, "=x" the text x, "." the row itself (a list of scalars), or a function of `kg.derive` over
+    such a path ("previous(Close)"). A field whose name is no word is written ["like this"]. A column not named has
+    its own name as path. `lacks` are columns that this object cannot fill.
 
     `shape` names how what is at `each` becomes rows, if it is not a list of objects:
     entries: an object whose keys are data: {k: {..}} or {k: v} has rows with the fields `key`, and those of the
@@ -296,6 +303,17 @@ def partition(table: str, obj: str) -> str:
 
 
 @dataclass(frozen=True)
+class Files:
+    """The source of a domain whose tables are there already: in `file`, a database or a single table, or in the files
+    of `directory`. A relative path starts at `home`, where the domain's file is; ${NAME} in it is taken from the
+    environment when the files are first read."""
+
+    file: str = ""
+    directory: str = ""
+    home: str = ""
+
+
+@dataclass(frozen=True)
 class Domain:
     """A domain: its tables, the calls that fill them, and the source that answers the calls.
 
@@ -304,7 +322,7 @@ class Domain:
 
     name: str
     about: str
-    source: str | Api
+    source: str | Api | Files
     tables: tuple[Table, ...]
     objects: tuple[Object, ...] = ()
     fetches: tuple[Fetch, ...] = ()

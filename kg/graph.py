@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import datetime as dt
 import time
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from sqlglot import exp
 
 from .check import check
 from .dialect import parse, to_calls, to_sql
-from .domain import Domain
+from .domain import Domain, Files
 from .errors import BudgetExceeded, SourceError
 from .fetch import Fetcher, Filled, Gap, Limits
 from .ledger import Entry
@@ -19,7 +20,7 @@ from .physical import duckdb_sql
 from .plan import plan
 from .shapes import Row
 from .sources.base import Source
-from .steps import Plan
+from .steps import PARTITION, Plan
 from .store import CALL, Rows, Store
 
 EXPLAIN_SECONDS = 5.0  # for the queries that give a step's inputs
@@ -80,11 +81,17 @@ class Graph:
         self._spelled: dict[str, str] = {}
 
     def open(self) -> None:
-        """Make the tables. Called by the first run: a domain that is not asked about costs nothing."""
-        if not self._opened:
+        """Make the tables. Called by the first run: a domain that is not asked about costs nothing.
+
+        Tables in files are looked at again each time: a file may have changed. Raises SourceError if one is gone.
+        """
+        in_files = isinstance(self.domain.source, Files)
+        if not self._opened or in_files:
             try:
                 fingerprint: str | None = self.source.fingerprint()
             except SourceError:
+                if in_files:
+                    raise
                 fingerprint = None  # a server that is away: what is stored stays, and it is asked again next time
             self.store.open_domain(self.domain, fingerprint)
             self._opened = fingerprint is not None
@@ -175,7 +182,7 @@ class Graph:
         width = len(result.columns)
         if [r[:width] for r in rows] != result.rows:
             return [everything] * len(result.rows)
-        return [self.store.entries(sorted(set(r[width:]) - {None})) for r in rows]
+        return [self.store.entries(sorted(set(_flat(r[width:])) - {None})) for r in rows]
 
     def spell(self, prepared: Prepared) -> str:
         """The program in the call spelling, where it has one."""
@@ -215,8 +222,16 @@ def _with_calls(tree: exp.Query) -> exp.Query | None:
         return None
     traced = tree.copy()
     for i, s in enumerate(sources):
+        if s.meta.get(PARTITION) == s.name:
+            continue  # a table in place: no call brought it
         traced = traced.select(exp.alias_(exp.column(CALL, s.alias_or_name, quoted=True), f"call_{i}"), copy=False)
     return traced
+
+
+def _flat(calls: Iterable[Any]) -> Iterator[Any]:
+    """The ids of calls; a row that is joined from pieces has a list of them."""
+    for c in calls:
+        yield from c if isinstance(c, list) else (c,)
 
 
 def _remember(kept: dict[K, V], key: K, value: V) -> None:

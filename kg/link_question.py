@@ -71,6 +71,15 @@ class Question:
         last = self.words[span.last]
         return self.words[span.first].start, last.bare_end if span.bare else last.end
 
+    def is_cased(self, span: Span, stored: str) -> bool:
+        """Whether a span is written as the name is stored, capitals and all, in a question that is not all in capitals:
+        then hardly the mere words are meant."""
+        start, end = self.extent(span)
+        if self.text[start:end] != stored or not any(c.isupper() for c in stored[0 if start else 1 :]):
+            return False
+        others = [w for i, w in enumerate(self.words) if i and not span.first <= i <= span.last]
+        return any(self.text[w.start : w.end].islower() and len(w.form) > 2 for w in others)
+
     def plausibility(self, span: Span) -> float:
         """How likely words spelled like a name are meant as one, 0..1."""
         inside = range(span.first, span.last + 1)

@@ -22,6 +22,7 @@ from .domain import (
     Column,
     Domain,
     Fetch,
+    Files,
     Fill,
     Link,
     Object,
@@ -33,7 +34,8 @@ from .domain import (
 )
 from .domain_checks import check, known_fields, stored
 from .errors import DomainError
-from .load_source import FETCH_KEYS, SOURCE, check_source, fetch_values, source_of
+from .load_source import API_KEYS, FETCH_KEYS, check_source, fetch_values, source_of
+from .yaml_files import COLUMN_KEYS, FILE_KEYS, TABLE_KEYS, check_files, files_of
 from .yaml_nodes import Map, Problems, compose
 from .yaml_shapes import Constant, Key, Listing, Named, OneOrMore, Record, Stored, Text, Whole
 
@@ -45,7 +47,8 @@ _FIELD = Text(r"\.|@?[A-Za-z_][\w-]*", 'a field of the object, an "@argument", o
 _INPUT = Text(r"[A-Za-z_][\w-]*", "a field of the object's key, or a column")
 _CELL = Text(
     paths.CELL,
-    'a path: field, field.inner, ["any name"], "^field" of the object, "@argument", "." for the row itself, '
+    'a path: field, field.inner, ["any name"], "^field" of the object, "@argument", "=text" for the same in all '
+    'rows, "." for the row itself, '
     "or a function of one, as in number(field)",
 )
 _ROWS = Text(paths.ROWS, 'where rows are: "$", "$[*]", "cast[*]", "$.data.films[*]"')
@@ -76,6 +79,7 @@ _COLUMN = Record(
         "links": Key(_LINK, "The table.column whose values these are."),
         "match": Key(Text(choices=("exact", "name", "contains")), "How a text is compared."),
         "year_of": Key(_ANY, "The date column above whose year this is."),
+        **COLUMN_KEYS,
     }
 )
 _ROLE = Record(
@@ -112,6 +116,7 @@ _TABLE = Record(
         "columns": Key(Named(_COLUMN, _NAME), "The columns, in order.", True),
         "roles": Key(Listing(_ROLE), "What two linked tables are to each other in this one."),
         "via": Key(Listing(_VIA), "Ways to its rows over a helper table."),
+        **TABLE_KEYS,
     }
 )
 _FILL = Record(
@@ -158,11 +163,14 @@ _FETCH = Record(
         **FETCH_KEYS,
     }
 )
+_SOURCE = Record(
+    {"name": Key(_ANY, "The name of a source, or the address of an API."), **API_KEYS, **FILE_KEYS}, short="name"
+)
 _DOMAIN = Record(
     {
         "domain": Key(_NAME, "The name of the domain.", True),
         "about": Key(_ANY, "What can be asked about, and what cannot.", True),
-        "source": Key(SOURCE, "Who answers the calls: the name of a source, or the address of an API.", True),
+        "source": Key(_SOURCE, "Who answers the calls: a name, an address; or the files that hold the tables.", True),
         "tables": Key(Named(_TABLE, _NAME), "What people ask about.", True),
         "objects": Key(Named(_OBJECT, _NAME), "What replies consist of, and the tables they fill."),
         "fetches": Key(Named(_FETCH, _NAME), "The calls that can be made."),
@@ -209,8 +217,9 @@ def load_domain(path: Path) -> Domain:
     raw = _DOMAIN.read(compose(source, problems), "", problems)
     check(raw, problems)
     check_source(raw, problems)
+    check_files(raw, problems)
     problems.raise_if_any()
-    domain = _domain(raw)
+    domain = _domain(raw, path.resolve().parent)
     content = json.dumps(asdict(domain), sort_keys=True)
     return replace(domain, digest=hashlib.sha256(content.encode()).hexdigest())
 
@@ -221,14 +230,14 @@ def json_schema() -> dict[str, Any]:
     return head | _DOMAIN.schema()
 
 
-def _domain(raw: Map) -> Domain:
-    source = source_of(raw["source"])
+def _domain(raw: Map, home: Path) -> Domain:
+    source = files_of(raw["source"], home) or source_of(raw["source"])
     fetches = raw.get("fetches", {})
     return Domain(
         name=raw["domain"],
         about=raw["about"],
         source=source,
-        tables=tuple(_table(name, t) for name, t in raw["tables"].items()),
+        tables=tuple(_table(name, t, isinstance(source, Files)) for name, t in raw["tables"].items()),
         objects=tuple(_object(name, raw) for name in raw.get("objects", ())),
         fetches=tuple(_fetch(name, f, source) for name, f in fetches.items()),
     )
@@ -241,7 +250,7 @@ def _object(name: str, raw: Map) -> Object:
     return Object(name, tuple(obj["key"]), tuple(made))
 
 
-def _table(name: str, raw: Map) -> Table:
+def _table(name: str, raw: Map, in_place: bool) -> Table:
     types = {column: c["type"] for column, c in raw["columns"].items()}
     roles = [{**_tuples(r), "where": _fixed(r.get("where"), types)} for r in raw.get("roles", ())]
     via = [{**v, "only": _fixed(v.get("only"), types)} for v in raw.get("via", ())]
@@ -250,6 +259,8 @@ def _table(name: str, raw: Map) -> Table:
         "columns": tuple(_column(column, c) for column, c in raw["columns"].items()),
         "roles": tuple(Role(**r) for r in roles),
         "via": tuple(Via(**v) for v in via),
+        "in_place": in_place,
+        "origin": raw.pop("from", ""),
     }
     return Table(name=name, **{**_tuples(raw), **made})
 
@@ -263,6 +274,8 @@ def _column(name: str, raw: Map) -> Column:
     if "links" in raw:
         table, column = raw["links"]["to"].split(".")
         made["links"] = Link(table, column, raw["links"].get("where", ""))
+    if "from" in raw:
+        made["origin"] = raw.pop("from")
     return Column(name=name, **{**_tuples(raw), **made})
 
 
@@ -276,7 +289,7 @@ def _fill(table: str, raw: Map, columns: Map, fields: Collection[str] | None) ->
     return Fill(table, **{**_tuples(raw), "columns": tuple(filled.items()), "lacks": lacks})
 
 
-def _fetch(name: str, raw: Map, source: str | Api) -> Fetch:
+def _fetch(name: str, raw: Map, source: str | Api | Files) -> Fetch:
     method, endpoint = raw["call"].split()
     method, endpoint = raw["call"].split()
     made = {

@@ -83,7 +83,6 @@ API_KEYS = {
     "max_reply": Key(Size(), "Bytes a reply may have, unpacked (50MB)."),
     "plain_http": Key(Flag(), "Whether http:// may be used to another machine than this one."),
 }
-SOURCE = Record({"name": Key(Text(), "The name of a source, or the address of an API."), **API_KEYS}, short="name")
 _PAGES = Record(
     {
         "page": Key(Text(), "The argument that is the number of a page."),
@@ -109,15 +108,22 @@ FETCH_KEYS = {
 
 def check_source(raw: Map, problems: Problems) -> None:
     """Add to `problems` what is wrong with the source of the domain `raw`, and with the calls to it."""
-    source = raw.get("source") or Map(raw.line)
-    if set(source) & set(API_KEYS) or "://" in source.get("name", ""):
+    source = raw.get("source")
+    if source is None:
+        return
+    if len({"name", "url", "file", "directory"} & set(source)) != 1:
+        said = "source must be a name, an address, {url: ...}, {file: ...} or {directory: ...}."
+        problems.add(source.line, said)
+    is_api = "url" in source or "://" in source.get("name", "")
+    if is_api:
         _check_address(source, problems)
+    for key in () if "url" in source else API_KEYS.keys() & source.keys():
+        problems.add(source.at[key], f"source.{key}: only an API with a url has it.")
     _check_key(source.get("key"), problems)
     for header in source.get("headers", ()):
         if header.lower() in _SECRET:
             said = f"source.headers: {header} holds a secret; name its environment variable under source.key."
             problems.add(source["headers"].at[header], said)
-    is_api = "url" in source or "://" in source.get("name", "")
     for name, fetch in raw.get("fetches", {}).items():
         for key in () if is_api else FETCH_KEYS.keys() & fetch.keys():
             problems.add(fetch.at[key], f"fetches.{name}.{key}: only an API with an address takes it.")
@@ -126,10 +132,7 @@ def check_source(raw: Map, problems: Problems) -> None:
 
 
 def _check_address(source: Map, problems: Problems) -> None:
-    url, line = source.get("url", source.get("name")), source.line_of("url")
-    if url is None:
-        problems.add(line, "source needs the key 'url'.")
-        return
+    url, line = str(source.get("url", source.get("name"))), source.line_of("url")
     try:
         parts = urlsplit(url)
         host, _ = parts.hostname, parts.port

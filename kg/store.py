@@ -11,7 +11,7 @@ import contextlib
 import datetime as dt
 import threading
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,8 @@ from typing import Any
 import duckdb
 import orjson
 
-from .domain import Domain, Fetch, partition
+from . import files
+from .domain import Domain, Fetch, Files, partition
 from .errors import QueryError, StoreError
 from .ledger import Call, Entry, Key, Ledger, expiry
 from .shapes import Cells, Found, Row, columns
@@ -66,10 +67,11 @@ class Rows:
 class Store:
     """Tables of all domains in one DuckDB database, in a file or in memory.
 
-    `notice` is a sentence for the user when the file could not be used and the store works in memory.
+    `notice` is a sentence for the user when the file could not be used and the store works in memory. Of the files
+    that hold tables it can read those of `domains`.
     """
 
-    def __init__(self, path: Path | None = None):
+    def __init__(self, path: Path | None = None, domains: Iterable[Domain] = ()):
         self.path, self.notice = path, ""
         self._lock = threading.RLock()
         self.version = 0  # of the rows: counts up with every change
@@ -80,7 +82,7 @@ class Store:
             self.ledger = self._read_ledger() if self.path is not None and self._is_ours() else Ledger()
             self._con.execute(FOLD_SQL)
             self._con.execute(_LEDGER_SQL)
-            self._con.execute(_LOCK_SQL)
+            self._con.execute(files.unlock(domains) + _LOCK_SQL)
         except duckdb.Error as e:
             self._con.close()
             raise StoreError(f"The store {path or 'in memory'} cannot be used: {_first_line(e)}") from e
@@ -126,6 +128,7 @@ class Store:
         """Make the tables of `domain`. What was stored under another schema or from other data is dropped.
 
         `fingerprint` names the data; None if that is not known now: then what is stored under this schema stays.
+        Raises SourceError if a table is in a file that cannot be read.
         """
         digest = f"{domain.digest}/{fingerprint or ''}"
         with self._lock:
@@ -134,6 +137,8 @@ class Store:
             known = self._con.execute(f"SELECT digest FROM {_LEDGER}.domain WHERE name = ?", [domain.name]).fetchall()
             if fingerprint is None and known and known[0][0].startswith(digest):
                 return
+            if isinstance(domain.source, Files):
+                files.attach(self._con, domain)
             if known != [(digest,)]:
                 with self._transaction():
                     self._con.execute(f'DROP SCHEMA IF EXISTS "{domain.name}" CASCADE')
@@ -142,6 +147,8 @@ class Store:
                     self._con.execute(f'CREATE SCHEMA "{domain.name}"')
                     for statement in _tables_sql(domain):
                         self._con.execute(statement)
+                    if isinstance(domain.source, Files):
+                        files.make_tables(self._con, domain)
                     self._con.execute(f"INSERT INTO {_LEDGER}.domain VALUES (?, ?)", [domain.name, digest])
                     self.ledger.drop(domain.name)
             self._domains[domain.name] = digest

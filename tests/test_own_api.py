@@ -30,7 +30,7 @@ if not DOCS.is_dir():
 
 NOW = dt.datetime(2024, 5, 1, tzinfo=dt.UTC)
 PAGE = (DOCS / "own-api.md").read_text(encoding="utf-8")
-YAML = (DOCS / "examples" / "library.yaml").read_text(encoding="utf-8")
+YAML = (DOCS / "examples" / "api" / "library.yaml").read_text(encoding="utf-8")
 QUESTIONS = re.findall(r"^\| ([^|]+\?) \| ([^|]+) \|$", PAGE, re.M)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import pytest
 from small import CINEMA
@@ -343,3 +344,11 @@ def test_planning_leaves_the_tree_alone() -> None:
 
 def test_a_query_without_tables_needs_no_call() -> None:
     assert steps("SELECT 1 + 1") == []
+
+
+def test_a_table_in_place_needs_no_call_and_binds_others() -> None:
+    domain = replace(CINEMA, tables=tuple(replace(t, in_place=t.name == "listed") for t in CINEMA.tables))
+    sql = "SELECT f.title FROM listed l JOIN film f ON f.id = l.film_id WHERE l.year > 1993"
+    found = plan(check(parse(sql, domain), domain), domain)
+    assert [str(s) for s in found.steps] == ["film <- POST /film (id=each l.film_id)"]
+    assert [t.meta[PARTITION] for t in found.tree.find_all(exp.Table)] == ["listed", "film__film"]

@@ -13,6 +13,7 @@ from typing import Any
 
 from kg.domain import Column, Domain, Role, Table
 
+from .chains import Chains
 from .lexicon import Atom, Lexicon
 from .meaning import Is, Same, Set, Through, To, Top, Where
 from .question import Part, Question, distance, year_column
@@ -48,7 +49,11 @@ class Composer:
         return self.lexicon.domain
 
     def compose(self) -> list[Part]:
-        frontier = self._keep([*self._entities(), *self._bare_rows(), *self._of_a_year()])
+        chains = Chains(self.domain, self.question, self.lexicon.generic["chain"])
+        chained = list(chains.parts())
+        if whole := [p for p in chained if chains.is_whole(p)]:
+            return sorted(self._keep(whole), key=self.promise, reverse=True)
+        frontier = self._keep([*self._entities(), *self._bare_rows(), *self._of_a_year(), *chained])
         for _ in range(ROUNDS):
             grown = [new for part in frontier for new in self._grow(part)]
             grown += [*self._merge(frontier), *self._same_year(frontier)]
@@ -324,7 +329,7 @@ class Composer:
             return
         for column, descending, mask in self.superlatives(table):
             if not mask & part.mask:
-                n, skip, extra = self._how_many(mask, part)
+                n, skip, extra = self.how_many(mask, part.solid)
                 top = Top(column.name, descending, n, skip)
                 yield Part(
                     replace(part.set, top=top),
@@ -374,14 +379,14 @@ class Composer:
                 assert dated is not None
                 yield dated, False, a.mask
 
-    def _how_many(self, mask: int, part: Part) -> tuple[int, int, int]:
+    def how_many(self, mask: int, solid: int) -> tuple[int, int, int]:
         """(n, skip, words) of "top 3", "three latest", "second highest"."""
         first = (mask & -mask).bit_length() - 1
         generic = self.lexicon.generic
         for i in range(max(0, first - 2), min(len(self.question.words), first + 3)):
             bit, word = 1 << i, self.question.words[i].text
             after = self.question.words[i + 1].stem if i + 1 < len(self.question.words) else ""
-            if bit & part.solid or after == "year":
+            if bit & solid or after == "year":
                 continue
             if not bit & mask and generic["ordinals"].get(word, 0) > 1 and i < first:
                 return 1, generic["ordinals"][word] - 1, bit

@@ -22,8 +22,10 @@ from .meaning import (
     Is,
     Meaning,
     Names,
+    Other,
     Same,
     Set,
+    Than,
     Through,
     To,
     Top,
@@ -31,6 +33,8 @@ from .meaning import (
     Where,
     Which,
 )
+
+LONG = 3  # roles in a chain
 
 
 def sql(meaning: Meaning, domain: Domain) -> str:
@@ -57,9 +61,15 @@ def sql(meaning: Meaning, domain: Domain) -> str:
 
 def _aggregate(function: str, rows: Set, column: str, domain: Domain) -> str:
     q = _Query(domain)
-    if rows.top is None and all(isinstance(c, (Is, Where)) for c in rows.conditions):
+    if rows.top is None:
         alias = q.add(rows)
-        return q.select(f"{function}({_q(alias)}.{_q(column)})")
+        if len(q.sources) == 1:
+            return q.select(f"{function}({_q(alias)}.{_q(column)})")
+        q = _Query(domain)
+    elif len(domain.table(rows.table).key) > 1:
+        inner = _Query(domain)
+        shown = f"{_q(inner.add(rows))}.{_q(column)}"
+        return f"WITH chosen AS ({inner.select(shown)}) SELECT {function}(chosen.{_q(column)}) FROM chosen"
     # a join may meet a row twice, and a limit comes before the sum: the rows are chosen first
     key = _q(domain.table(rows.table).key[0])
     alias = q.add(rows)
@@ -79,8 +89,10 @@ def _scalar(value: Value, domain: Domain) -> str:
 _FUNCTIONS = {
     "difference": "{a} - {b}",
     "distance": "abs({a} - {b})",
+    "total": "{a} + {b}",
     "ratio": "{a} / {b}",
     "percent": "percent({a}, {b})",
+    "change": "percent({b} - {a}, {a})",
     "years": "years_between({a}, {b})",
     "days": "days_between({a}, {b})",
 }
@@ -96,19 +108,37 @@ def _names(rows: Set, column: str, domain: Domain, year: bool = False) -> str:
         alias = q.add(through)
         if rows.top is not None:
             q.order(alias, rows.top)
-        return q.select(f"{_q(alias)}.{_q(label)}", distinct=True)
-    alias = q.add(rows)
-    shown = f"{_q(alias)}.{_q(column or table.label or table.columns[0].name)}"
-    return q.select(f"year({shown}) AS year" if year else shown, distinct=True)
+        shown = f"{_q(alias)}.{_q(label)}"
+        others = tuple(c for c in rows.conditions if isinstance(c, Other))
+        q.at(shown, Set(rows.table, others))
+    else:
+        alias = q.add(rows)
+        shown = f"{_q(alias)}.{_q(column or table.label or table.columns[0].name)}"
+        if year:
+            return q.select(f"year({shown}) AS year", distinct=True)
+    if ranked(rows):
+        return f"{q.select(shown)} GROUP BY {shown} ORDER BY count(*) DESC, {shown}"
+    return q.select(shown, distinct=True)
+
+
+def ranked(rows: Set) -> bool:
+    """Whether the names of a set come in the order of how many ways lead to them: at the end of a long chain there
+    are many, and those that are tied to the start in most ways are most surely meant."""
+    return rows.top is None and sum(isinstance(c, Through) for s in rows.nested for c in s.conditions) >= LONG
 
 
 def _copied_label(rows: Set, domain: Domain) -> tuple[Set, str] | None:
     """For a set known only through one detail table that also holds its label: that table's rows, and the column."""
-    if len(rows.conditions) != 1 or not isinstance(through := rows.conditions[0], Through):
+    others = [c for c in rows.conditions if isinstance(c, Other)]
+    if len(rows.conditions) != 1 + len(others) or not isinstance(through := rows.conditions[0], Through):
+        return None
+    table = domain.table(rows.table)
+    if others and not (
+        table.label == table.key[0] and _is_known_by(table.label, Set(table.name, tuple(others)), domain)
+    ):
         return None
     if rows.top is not None and rows.top.via != through.rows.table:
         return None
-    table = domain.table(rows.table)
     for column in domain.table(through.rows.table).columns:
         if column.links and (column.links.table, column.links.column) == (table.name, table.label):
             return through.rows, column.name
@@ -129,24 +159,26 @@ def _count(rows: Set, domain: Domain) -> str:
 
 def _which(which: Which, domain: Domain) -> str:
     direction = "DESC" if which.descending else "ASC"
-    if not which.column:
+    columns = {v.column for v in which.values if isinstance(v, Names)}
+    things = [v.set for v in which.values if isinstance(v, Names) and v.set.is_entity]
+    if len(things) < len(which.values) or len(columns) != 1:
         parts = [
-            f"SELECT {_literal(n)} AS name, ({_count(s, domain)}) AS n"
-            for n, s in zip(which.names, which.options, strict=True)
+            f"SELECT {_literal(n)} AS name, {_scalar(v, domain)} AS n"
+            for n, v in zip(which.names, which.values, strict=True)
         ]
         return f"{' UNION ALL '.join(parts)} ORDER BY n {direction}"
-    table = domain.table(which.options[0].table)
-    label, column = _q(table.label), _q(which.column)
-    if all(len(o.conditions) == 1 for o in which.options):
-        merged = Set(table.name, (Is(tuple(e for o in which.options for e in o.entities)),))
+    table = domain.table(things[0].table)
+    label, column = _q(table.label), _q(columns.pop())
+    if all(len(s.conditions) == 1 for s in things):
+        merged = Set(table.name, (Is(tuple(e for s in things for e in s.entities)),))
         q = _Query(domain)
         alias = _q(q.add(merged))
         body = q.select(f"{alias}.{label}, {alias}.{column}")
         return f"{body} ORDER BY {alias}.{column} {direction}"
     parts = []
-    for option in which.options:
+    for thing in things:
         q = _Query(domain)
-        alias = _q(q.add(option))
+        alias = _q(q.add(thing))
         parts.append(q.select(f"{alias}.{label}, {alias}.{column}"))
     return f"{' UNION ALL '.join(parts)} ORDER BY {column} {direction}"
 
@@ -177,12 +209,17 @@ class _Query:
                     self._is(alias, table, entities)
                 case Where():
                     self.where.append(_condition(alias, c))
-                case To(set=target):
-                    column = _link(table, self.domain.table(target.table), self.domain, used)
+                case Than(column=one, op=op, other=other_column):
+                    self.where.append(f"{_q(alias)}.{_q(one)} {op} {_q(alias)}.{_q(other_column)}")
+                case To(set=target, column=by):
+                    linking = self.domain.table(target.table)
+                    column = table.column(by) if by else _link(table, linking, self.domain, used)
                     used.append(column)
                     self._join(alias, table, column, target)
                 case Through(rows=detail):
                     self._through(alias, table, rows, detail)
+                case Other(entities=entities):
+                    self._is(alias, table, entities, "NOT IN")
                 case Same(own=own, set=other, column=column_name):
                     self.where.append(f"{_q(alias)}.{_q(own)} IN ({_names(other, column_name, self.domain)})")
         if rows.top is not None and not rows.top.via:
@@ -215,6 +252,13 @@ class _Query:
     def _join(self, alias: str, table: Table, column: Column, target: Set) -> None:
         links = column.links
         assert links is not None
+        keys = _readable_keys(target, links.column, self.domain)
+        if keys:
+            self.where.append(_among(f"{_q(alias)}.{_q(column.name)}", keys))
+            return
+        if not links.where and _is_known_by(links.column, target, self.domain):
+            self.at(f"{_q(alias)}.{_q(column.name)}", target)
+            return
         if target.top is None:
             joined = self.add(target, f"{{alias}}.{_q(links.column)} = {_q(alias)}.{_q(column.name)}")
             self._narrow(column, alias, table, joined, self.domain.table(target.table))
@@ -224,6 +268,20 @@ class _Query:
         body = inner.select(f"{_q(inner_alias)}.{_q(links.column)}")
         self.where.append(f"{_q(alias)}.{_q(column.name)} IN ({body})")
 
+    def at(self, value: str, rows: Set) -> None:
+        """Add the conditions of a set whose key is `value`: its own table would add nothing."""
+        table = self.domain.table(rows.table)
+        for c in rows.conditions:
+            match c:
+                case Is(entities=entities) | Other(entities=entities):
+                    keys = ", ".join(_literal(e.key) for e in entities)
+                    one = isinstance(c, Is) and len(entities) == 1
+                    is_in = "IN" if isinstance(c, Is) else "NOT IN"
+                    self.where.append(f"{value} = {keys}" if one else f"{value} {is_in} ({keys})")
+                case Through(rows=detail):
+                    column = _link(self.domain.table(detail.table), table, self.domain, [])
+                    self.add(detail, f"{{alias}}.{_q(column.name)} = {value}", column)
+
     def order(self, alias: str, top: Top) -> None:
         column = f"{_q(alias)}.{_q(top.column)}"
         column = f"length({column})" if top.shortest else column
@@ -232,17 +290,19 @@ class _Query:
         # what has no value cannot be the first or the last by it
         self.where.append(f"{column} IS NOT NULL")
 
-    def _is(self, alias: str, table: Table, entities: tuple[Entity, ...]) -> None:
+    def _is(self, alias: str, table: Table, entities: tuple[Entity, ...], is_in: str = "IN") -> None:
         label, key = f"{_q(alias)}.{_q(table.label)}", f"{_q(alias)}.{_q(table.key[0])}"
         known = [e for e in entities if e.key is not None]
         names = list(dict.fromkeys(e.text for e in entities))
-        if len(names) == 1:
+        if len(known) == len(entities) and table.column(table.key[0]).type == "TEXT":
+            self.where.append(_among(key, [e.key for e in entities], is_in))
+            return
+        if is_in == "IN" and len(names) == 1:
             self.where.append(f"{label} = {_literal(names[0])}")
         elif len(known) < len(entities):
-            self.where.append(f"{label} IN ({', '.join(map(_literal, names))})")
+            self.where.append(f"{label} {is_in} ({', '.join(map(_literal, names))})")
         if len(known) == len(entities):
-            keys = ", ".join(_literal(e.key) for e in entities)
-            self.where.append(f"{key} = {keys}" if len(entities) == 1 else f"{key} IN ({keys})")
+            self.where.append(_among(key, [e.key for e in entities], is_in))
 
     def _alias(self, table: str) -> str:
         n = self.aliases[table] = self.aliases.get(table, 0) + 1
@@ -253,6 +313,39 @@ class _Query:
         where = f" WHERE {' AND '.join(self.where)}" if self.where else ""
         once = "DISTINCT " if distinct and not ordering else ""
         return f"SELECT {once}{what} FROM {' '.join(self.sources)}{where}{ordering}"
+
+
+def _readable_keys(target: Set, linked: str, domain: Domain) -> list[Any]:
+    """The keys of things that are merely named, if a link holds them and people can read them (a ticker)."""
+    table = domain.table(target.table)
+    if target.top is not None or len(target.conditions) != 1 or not target.is_entity or linked != table.key[0]:
+        return []
+    keys = [e.key for e in target.entities]
+    return keys if table.column(linked).type == "TEXT" and None not in keys else []
+
+
+def _among(column: str, values: list[Any], is_in: str = "IN") -> str:
+    listed = ", ".join(map(_literal, values))
+    return f"{column} = {listed}" if len(values) == 1 and is_in == "IN" else f"{column} {is_in} ({listed})"
+
+
+def _is_known_by(key: str, rows: Set, domain: Domain) -> bool:
+    """Whether all that is said of a set holds of its key, so that its table need not be read. Only of tables in place:
+    of others it is the row itself that tells what to ask for next."""
+    table = domain.table(rows.table)
+    if not table.in_place or table.key != (key,) or rows.top is not None:
+        return False
+    return all(
+        all(e.key is not None for e in c.entities)
+        if isinstance(c, (Is, Other))
+        else isinstance(c, Through) and not _narrowed(c.rows.table, table.name, domain)
+        for c in rows.conditions
+    )
+
+
+def _narrowed(detail: str, table: str, domain: Domain) -> bool:
+    """Whether the link between two tables holds only under a condition."""
+    return any(c.links and c.links.table == table and c.links.where for c in domain.table(detail).columns)
 
 
 def _self_keyed(detail: Set, table: Table) -> bool:

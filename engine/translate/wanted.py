@@ -11,6 +11,7 @@ from .lexicon import Atom
 from .question import Question
 
 FITS, CLASHES = 0.6, -1.0
+SURE = 0.3  # what a name may cost that is surely meant
 _OPENERS = frozenset(
     ["did", "does", "do", "is", "was", "were", "are", "has", "have", "had", "can", "could", "will", "would"]
 )
@@ -23,8 +24,10 @@ class Wanted:
     yes_no: bool = False
     person: frozenset[str] = frozenset()  # tables whose rows "who" asks for
     date: bool = False
+    moments: frozenset[str] = frozenset()  # tables whose rows "when" or "what year" asks for
     year: bool = False
     number: bool = False
+    count: bool = False  # of these, "how many"
     money: bool = False
     place: bool = False
     explanation: bool = False
@@ -36,14 +39,18 @@ class Wanted:
             return CLASHES
         if w.person:
             return FITS if table in w.person else CLASHES
+        if w.date and table in w.moments:
+            return FITS
         if w.date or w.number or w.money:
             return CLASHES
         return FITS if table in w.tables else (CLASHES / 2 if w.tables else 0.0)
 
     def fit_column(self, column: Column) -> float:
         w = self
-        if w.yes_no or w.explanation or w.place:
+        if w.yes_no or w.explanation:
             return CLASHES
+        if w.place:
+            return FITS if any(phrase.startswith("where") for phrase in column.asks) else CLASHES
         if w.date:
             if "year" in column.says:
                 return FITS if w.year else FITS / 2
@@ -51,7 +58,7 @@ class Wanted:
         if w.money:
             return FITS if column.unit == "USD" else CLASHES
         if w.number:
-            return FITS if column.unit == "min" else CLASHES
+            return FITS if column.unit == "min" or (w.count and column.numeric and not column.unit) else CLASHES
         if w.person:
             return CLASHES / 2
         return 0.0
@@ -59,7 +66,9 @@ class Wanted:
 
 def wanted(question: Question) -> Wanted:
     q = question
-    words = [w.text for w in q.words]
+    # the words of a name ask for nothing: "how to train your dragon"
+    named = [n.mask for n in q.named if n.cost < SURE and n.mask.bit_count() > 1]
+    words = ["" if any(m >> i & 1 for m in named) else w.text for i, w in enumerate(q.words)]
     asking = [a for a in q.of("wh") if a.mask.bit_count() == 1]
     first_word = min((a.first for a in asking), default=0)
     # the first question word decides: in "what was the debut of whoever ..." it is not "whoever"
@@ -76,11 +85,13 @@ def wanted(question: Question) -> Wanted:
         or "what date" in text
         or "what year" in text
         or "which year" in text,
+        moments=frozenset(a.meant.table for a in asking if a.phrase == "when"),
         year="what year" in text or "which year" in text,
         number=(counts and not asked_before(question, q.of("op", "count")))
         or "how long" in text
         or "how many" in text
         or "how old" in text,
+        count="how many" in text or "number of" in text,
         money="how much" in text,
         place="where" in words[:4],
         explanation=explanation,

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from kg.domain import Api, Domain
+from kg.domain import Api, Domain, Files
 from kg.errors import SourceError
 from kg.sources.base import Name, Source
 from kg.sources.crag import SAMPLE, CragSource
+from kg.sources.files import FileSource
 from kg.sources.http import HttpSource
 from kg.sources.replay import RecordingSource, ReplaySource
 from kg.sources.rest import RestSource
@@ -16,6 +17,7 @@ from kg.sources.rest import RestSource
 __all__ = [
     "SAMPLE",
     "CragSource",
+    "FileSource",
     "HttpSource",
     "Name",
     "RecordingSource",
@@ -44,6 +46,9 @@ def open_source(
     if isinstance(source, Api):
         assert isinstance(of, Domain)
         return RestSource(source, of.fetches, env=env or {}, name=of.name)
+    if isinstance(source, Files):
+        assert isinstance(of, Domain)
+        return FileSource(of)
     if source != "crag":
         raise SourceError("there is no source of this name; there is crag.", endpoint=source)
     if server is not None:
