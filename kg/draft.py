@@ -19,6 +19,7 @@ _LABELS = ("name", "title", "label", "full_name", "display_name", "headline", "c
 _SINGULARS = (("ies", "y"), ("sses", "ss"), ("shes", "sh"), ("ches", "ch"), ("xes", "x"), ("ss", "ss"), ("s", ""))
 _PARTICIPLES = {"born": "born", "died": "die", "birthday": "born", "birth_date": "born", "date_of_birth": "born"}
 
+_MISREAD = ("yes", "no", "on", "off", "true", "false", "null")  # by YAML, where they are not in quotes
 _RESOLVER: Any = yaml.SafeLoader("")
 
 
@@ -348,12 +349,13 @@ def scalar(text: str) -> str:
 def column_name(text: str) -> str:
     """Return `text` as the name of a table or column; empty if nothing of it can be one.
 
-    >>> column_name("authorId"), column_name("Release-Date"), column_name("2nd"), column_name("URL")
-    ('author_id', 'release_date', 'n2nd', 'url')
+    >>> column_name("authorId"), column_name("Release-Date"), column_name("2nd"), column_name("on")
+    ('author_id', 'release_date', 'n2nd', 'on_')
     """
     words = re.sub(r"([a-z0-9])([A-Z])|([A-Z])([A-Z][a-z])", r"\1\3_\2\4", text)
     name = re.sub(r"_+", "_", re.sub(r"[^a-z0-9]+", "_", words.lower())).strip("_")
-    return (f"n{name}" if name[:1].isdigit() else name)[:48].rstrip("_")
+    name = (f"n{name}" if name[:1].isdigit() else name)[:47].rstrip("_")
+    return f"{name}_" if name in _MISREAD else name
 
 
 def path_of(prefix: str, name: str) -> str:
