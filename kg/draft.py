@@ -74,7 +74,7 @@ class Relation:
 
 @dataclass
 class Draft:
-    """A domain file. `source` and the values of `fetches` are YAML already."""
+    """A domain file. `source` and the values of `fetches` and `optional` are YAML already."""
 
     name: str
     about: str
@@ -82,7 +82,9 @@ class Draft:
     tables: dict[str, Table] = field(default_factory=dict)
     objects: dict[str, Object] = field(default_factory=dict)
     fetches: dict[str, str] = field(default_factory=dict)
+    optional: dict[str, str] = field(default_factory=dict)  # fetches of whole lists, which may be long
     left_out: list[str] = field(default_factory=list)
+    keys: dict[str, str] = field(default_factory=dict)  # object -> the field by which a call asks for one
     _relations: list[Relation] = field(default_factory=list)
 
     # -- tables ------------------------------------------------------------------------------------------------------
@@ -92,7 +94,7 @@ class Draft:
         name = singular(column_name(kind.name or name))
         if name in self.objects:
             return self.objects[name]
-        key = key_of(kind, name)
+        key = self.key_of(kind, name)
         if key is None:
             self.left_out.append(f"{name}: nothing in it looks like a key.")
             return None
@@ -110,6 +112,11 @@ class Draft:
         obj.fills.insert(0, (name, "$", paths))
         return obj
 
+    def key_of(self, kind: Kind, name: str) -> str | None:
+        """The field that identifies an object: the one that a call asks for, else one that looks like it."""
+        hint = self.keys.get(name, "")
+        return hint if hint in (kind.fields or {}) else key_of(kind, name)
+
     def _field(self, obj: Object, table: Table, paths: dict[str, str], name: str, kind: Kind, prefix: str = "") -> None:
         column, path = column_name(prefix + name), path_of(prefix, name)
         if kind.unsure:
@@ -125,7 +132,7 @@ class Draft:
                 self.left_out.append(f"{obj.name}.{path}: a list of lists.")
         elif kind.fields is not None:
             child = _child(kind, column)
-            if key_of(kind, child) is not None:
+            if self.key_of(kind, child) is not None:
                 self._relations.append(Relation(obj, column, path, False, child, kind))
             elif prefix:
                 self.left_out.append(f"{obj.name}.{path}: it is nested deeper than one object in another.")
@@ -174,7 +181,7 @@ class Draft:
         if kind is not None and not known:
             self._detail(r, kind)
             return
-        key = key_of(kind, r.child) if kind is not None else None
+        key = self.key_of(kind, r.child) if kind is not None else None
         name = f"{r.obj.name}_{r.base}"
         if name in self.tables or not self.tables.get(r.child):
             return
@@ -232,6 +239,9 @@ class Draft:
             yield from self._object(obj)
         yield "\nfetches:"
         yield from (f"  {name}: {written}" for name, written in self.fetches.items())
+        if self.optional:
+            yield "  # Whole lists, which answer how many there are; take the # away where they are short:"
+            yield from (f"  # {name}: {written}" for name, written in self.optional.items())
         if self.left_out:
             yield "\n# Left out, because it could not be decided:"
             yield from (f"# - {' '.join(said.split())}" for said in dict.fromkeys(self.left_out))

@@ -63,6 +63,9 @@ def draft_of(document: Any, *, name: str = "", at: str = "") -> Draft:
     found = [(o, *_objects_in(o.kind)) for o in operations]
     given = {}
     for operation, rows, kind in found:
+        if kind is not None and not rows.endswith("[*]"):
+            _note_key(draft, operation, kind)
+    for operation, rows, kind in found:
         if kind is not None and (obj := draft.record(kind, _last_word(operation.path))) is not None:
             given[operation.path] = (rows, obj, kind)
         elif kind is None:
@@ -72,9 +75,24 @@ def draft_of(document: Any, *, name: str = "", at: str = "") -> Draft:
         if operation.path in given:
             rows, obj, _ = given[operation.path]
             _Calls(draft, operation, rows, obj).add()
+    if not draft.fetches:  # then everything is better than nothing
+        draft.fetches, draft.optional = draft.optional, {}
     if not draft.fetches:
-        raise DomainError(["This description has no GET operation whose reply could be a table."])
+        raise DomainError(["This description has no GET operation whose reply could be a table.", *draft.left_out])
     return draft
+
+
+def _note_key(draft: Draft, operation: _Operation, kind: Kind) -> None:
+    """An operation with one argument at the end of its path asks for an object by its key."""
+    in_path = re.findall(r"{([^}]+)}", operation.path)
+    if len(in_path) != 1 or not operation.path.endswith(f"{{{in_path[0]}}}"):
+        return
+    name = singular(column_name(kind.name or _last_word(operation.path)))
+    named = {column_name(f): f for f, k in (kind.fields or {}).items() if k.fields is None and k.items is None}
+    arg = column_name(in_path[0])
+    field = next((named[n] for n in (arg, arg.removeprefix(f"{name}_")) if n in named), None)
+    if field is not None and path_of("", field) == field:
+        draft.keys.setdefault(name, field)
 
 
 # -- the document ------------------------------------------------------------------------------------------------------
@@ -243,10 +261,10 @@ class _Calls:
         elif args and (is_list or len(args) == 1):
             self._list(args)
         if is_list and not in_path and not left:
-            self._filters(said, search)
+            self._filters(search)
 
-    def _filters(self, said: str, search: Mapping[str, Any] | None) -> None:
-        """Lists that can be narrowed to those that belong to something; a list of everything is only mentioned."""
+    def _filters(self, search: Mapping[str, Any] | None) -> None:
+        """Lists that can be narrowed to those that belong to something, and lists of everything."""
         required = set(self.operation.required)
         for p in self.operation.params:
             name = column_name(p["name"])
@@ -254,7 +272,7 @@ class _Calls:
             if source is not None and name.endswith("_id") and not required:
                 self._list({p["name"]: source})
         if not required:
-            self.draft.left_out.append(f"{said} without arguments: a fetch with args: {{}} would list everything.")
+            self.draft.optional[f"every_{self.obj.name}"] = self._written({})
 
     def _input(self, arg: str) -> str | None:
         """The key field or the column that an argument of the path takes."""
@@ -282,6 +300,11 @@ class _Calls:
             self._put(name, args)
 
     def _put(self, name: str, args: Mapping[str, str], *, search: bool = False) -> None:
+        while name in self.draft.fetches:
+            name += "_too"  # another search
+        self.draft.fetches[name] = self._written(args, search=search)
+
+    def _written(self, args: Mapping[str, str], *, search: bool = False) -> str:
         parts = [f"call: {scalar(f'GET {self.operation.path}')}"]
         parts.append(f"args: {{{', '.join(f'{scalar(arg)}: {scalar(source)}' for arg, source in args.items())}}}")
         parts.append(f"gives: {self.obj.name}")
@@ -296,9 +319,7 @@ class _Calls:
             if size is not None and isinstance(most, int):
                 pages += f", size: {{{scalar(size['name'])}: {most}}}"
             parts.append(f"pages: {{{pages}}}")
-        while name in self.draft.fetches:
-            name += "_too"  # another search
-        self.draft.fetches[name] = f"{{{', '.join(parts)}}}"
+        return f"{{{', '.join(parts)}}}"
 
     def _pages(self) -> str:
         """How the list goes on, as far as names tell."""

@@ -36,8 +36,8 @@ def probe(domain: Domain, source: Source, given: Mapping[str, str], *, seconds: 
         yield _called(domain, source, fetch, args, known, seconds)
     for fetch in waiting:
         missing = [arg for arg, _ in fetch.args if known.value(fetch, arg) is None]
-        example = f"--with {missing[0]}=..." if missing else ""
-        yield Probed(fetch.name, {}, 0, (f"not called: no example of {', '.join(missing)} is known. Give {example}.",))
+        said = f"not called: no example of {', '.join(missing)} is known; give one by --with {missing[0]}=VALUE."
+        yield Probed(fetch.name, {}, 0, (said,))
 
 
 def _called(
@@ -59,8 +59,7 @@ def _called(
             problems.append(f"{table.name}: no row came (at {fill.each}).")
         empty = [c for c, cells in columns.items() if c not in fill.lacks and all(v is None for v in cells)]
         if rows and empty:
-            plural = "s have" if len(empty) > 1 else " has"
-            problems.append(f"{table.name}: the column{plural} no value in {rows} rows: {', '.join(empty)}.")
+            problems.append(f"{table.name}: no value came in {', '.join(empty)} (rows: {rows}).")
         for name, cells in columns.items():
             known.note(table.name, name, cells)
     return Probed(fetch.name, args, len(found), tuple(dict.fromkeys(problems)))

@@ -130,7 +130,7 @@ def make_app(faults: Faults) -> FastAPI:
         return found[(page - 1) * per_page : page * per_page]
 
     @app.get("/v1/authors", response_model=AuthorPage, dependencies=[Depends(allowed)])
-    def search_authors(q: str, page: Page = 1, per_page: PerPage = 5) -> Any:
+    def search_authors(q: str = "", page: Page = 1, per_page: PerPage = 5) -> Any:
         """Search authors by name."""
         found = [a for a in AUTHORS if q.lower() in a.name.lower()]
         return changed(AuthorPage(items=cut(found, page, per_page), total=len(found)))
@@ -150,7 +150,7 @@ def make_app(faults: Faults) -> FastAPI:
         return changed(BookPage(items=cut(found, page, per_page), total=len(found)))
 
     @app.get("/v1/books", response_model=BookPage, dependencies=[Depends(allowed)])
-    def search_books(q: str, page: Page = 1, per_page: PerPage = 5) -> Any:
+    def search_books(q: str = "", page: Page = 1, per_page: PerPage = 5) -> Any:
         """Search books by title."""
         found = [b for b in BOOKS if q.lower() in b.title.lower()]
         return changed(BookPage(items=cut(found, page, per_page), total=len(found)))

@@ -295,6 +295,13 @@ def test_a_description_becomes_calls(music: Any) -> None:
     assert music.source == Api("https://eu.music.test/v2", ApiKey("TUNES_KEY", header="Authorization", prefix="Bearer"))
 
 
+def test_whole_lists_are_there_to_be_chosen(tmp_path: Path) -> None:
+    text = draft_of(DOCUMENT).yaml()
+    assert '  # every_album: {call: GET /albums, args: {}, gives: album, rows: "$.data[*]", pages:' in text
+    (tmp_path / "x.yaml").write_text(text.replace("# every_", "every_"))
+    assert load_domain(tmp_path / "x.yaml").fetches[-1].args == ()
+
+
 def test_what_cannot_be_decided_is_a_comment() -> None:
     comments = [line for line in draft_of(DOCUMENT).yaml().splitlines() if line.startswith("# - ")]
     assert comments == [
@@ -302,7 +309,6 @@ def test_what_cannot_be_decided_is_a_comment() -> None:
         "# - GET /health: it has no reply in JSON that is described.",
         "# - album.price: it may be of several kinds.",
         "# - GET /stats: its reply is no object, and no list of objects.",
-        "# - GET /albums without arguments: a fetch with args: {} would list everything.",
         "# - GET /charts: it needs week, which is no column here.",
     ]
 

@@ -135,6 +135,15 @@ def test_the_draft_answers_before_anybody_edits_it(
             assert ask(s, question).text == answer
 
 
+def test_a_whole_list_can_be_counted(url: str, faults: Faults, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LIBRARY_KEY", KEY)
+    text = kgq("domain", "new", "--openapi", f"{url}/openapi.json", "--name", "library").stdout
+    (tmp_path / "schemas").mkdir()
+    (tmp_path / "schemas" / "library.yaml").write_text(text.replace("# every_", "every_"))
+    with Session(Settings(schemas=tmp_path / "schemas", cache=tmp_path / "cache"), clock=lambda: NOW) as s:
+        assert s.run("SELECT count(*), max(pages) FROM book", "library").rows == [(16, 1225)]
+
+
 # -- faults ------------------------------------------------------------------------------------------------------------
 
 
