@@ -163,6 +163,25 @@ def test_a_fault_that_stays_is_a_reason(session: Session, faults: Faults) -> Non
 
 
 @pytest.mark.parametrize(
+    "renamed, given, said",
+    [
+        pytest.param({"pages": "page_count"}, ("q=emma",), "search_book(q='emma'): 1 object; book: no value came in pages (rows: 1).", id="a column has another name"),
+        pytest.param({"items": "results"}, ("q=emma",), "search_book(q='emma'): 0 objects; the reply has no 'items', but results, total (at $.items)", id="a list has another name"),
+        pytest.param({}, ("q=zzz",), "search_book(q='zzz'): 0 objects; nothing came: no object is in the reply.", id="nothing found"),
+        pytest.param({}, (), "search_book(): 0 objects; not called: no example of q is known; give one by --with q=VALUE.", id="no example"),
+    ],
+)  # fmt: skip
+def test_the_probe_says_what_does_not_match(
+    schemas: Path, faults: Faults, renamed: dict[str, str], given: tuple[str, ...], said: str
+) -> None:
+    faults.renamed = renamed
+    options = [part for g in given for part in ("--with", g)]
+    found = kgq("domain", "lint", str(schemas / "library.yaml"), "--probe", *options)
+    assert found.exit_code == 1
+    assert said in found.stdout.splitlines()
+
+
+@pytest.mark.parametrize(
     "old, new, said",
     [
         pytest.param("items", "results", r"the reply has no 'items', but results, total \(at \$\.items\)", id="the list has another name"),
