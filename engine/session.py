@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import hashlib
+import os
 import re
 import threading
 import time
@@ -20,7 +21,7 @@ from kg.graph import Explained, Graph, Result
 from kg.link import Finder, Known, Linker
 from kg.link_search import SearchLinker
 from kg.load import BUILT_IN, load_domains
-from kg.sources import FileSource, Source, open_source
+from kg.sources import Source, open_source
 from kg.store import Store
 
 from .answers import Answer
@@ -118,15 +119,34 @@ class Session:
             return asking.unknown("call_failed", str(e))
 
     def route(self, question: str, now: dt.datetime, domain: str = "") -> tuple[str, Translated]:
-        """Return the domain that accounts best for a question, and its translations."""
-        names = [domain] if domain else self._likely(question, now)
-        read = [(name, self.translator(name).translate(question, now=now)) for name in names]
-        return max(read, key=lambda r: max((t.confidence for t in r[1].translations), default=0.0))
+        """Return the domain that accounts best for a question, and its translations.
 
-    def _likely(self, question: str, now: dt.datetime) -> list[str]:
-        """The domains whose words and names a question has: only these are worth composing programs in."""
-        known = {name: self.translator(name).familiar(question, now=now) for name in self.domains}
-        best = max(known.values())
+        Raises SourceError if an API fails that would be needed to tell; if another domain is sure, it is not.
+        """
+        failed: list[SourceError] = []
+        read = []
+        for name in [domain] if domain else self._likely(question, now, failed):
+            try:
+                read.append((name, self.translator(name).translate(question, now=now)))
+            except SourceError as e:
+                failed.append(e)
+        best = max(read, key=lambda r: _confidence(r[1]), default=None)
+        if best is None or (failed and _confidence(best[1]) < self.settings.min_confidence):
+            raise failed[0]
+        return best
+
+    def _likely(self, question: str, now: dt.datetime, failed: list[SourceError]) -> list[str]:
+        """The domains whose words and names a question has: only these are worth composing programs in.
+
+        What an API fails with that is searched for names is put into `failed`.
+        """
+        known: dict[str, float] = {}
+        for name in self.domains:
+            try:
+                known[name] = self.translator(name).familiar(question, now=now)
+            except SourceError as e:
+                failed.append(e)
+        best = max(known.values(), default=0.0)
         return [name for name, share in known.items() if share >= LIKELY * best]
 
     def answer_many(
@@ -166,15 +186,17 @@ class Session:
             return self._graphs[name]
 
     def _open(self, domain: Domain) -> Source:
-        name = domain.source
-        if isinstance(name, Files):
-            return FileSource(domain)
-        if self._source is not None:
+        if self._source is not None and not isinstance(domain.source, Files):
             return self._source
+        name = domain.source if isinstance(domain.source, str) else f"that of {domain.name}"
         if name not in self._sources:
-            listing = self.settings.seconds / 4  # the fingerprint and two tables leave time for a question
-            server = self.settings.server or None
-            self._sources[name] = open_source(name, base=self.settings.base, server=server, listing_timeout=listing)
+            self._sources[name] = open_source(
+                domain,
+                base=self.settings.base,
+                server=self.settings.server or None,
+                listing_timeout=self.settings.seconds / 4,  # the fingerprint and two tables leave time for a question
+                env=os.environ,
+            )
         return self._sources[name]
 
     def linker(self, name: str) -> Finder:
@@ -209,7 +231,8 @@ class Session:
         if len(linker):
             return linker
         # the source does not list its names: half of the time is for searching them
-        return SearchLinker(graph, common=common, clock=self.clock, seconds=self.settings.seconds / 2)
+        spoken = self._lexicon(domain.name).spoken
+        return SearchLinker(graph, common=spoken, clock=self.clock, seconds=self.settings.seconds / 2)
 
     def _cache(self, what: str, domain: Domain, mark: str) -> Path:
         return self.settings.cache / f"{what}-{domain.name}-{hashlib.sha256(mark.encode()).hexdigest()[:16]}"
@@ -257,6 +280,10 @@ class Session:
                 return 0
 
         return count
+
+
+def _confidence(translated: Translated) -> float:
+    return max((t.confidence for t in translated.translations), default=0.0)
 
 
 def _plain(question: str) -> str:

@@ -414,7 +414,8 @@ def _check_search_input(file: _File, obj: str, source: str, line: int, place: st
     own = [(table, fill) for table, fill, _ in fills if _is_object(fill) and table in file.tables]
     if fills and not own:
         file.problems.add(line, f"{place}: a search needs a table that {obj} fills with itself (no `each`).")
-    for table, fill in own:
+    having = [(table, fill) for table, fill in own if source in file.columns(table)]
+    for table, fill in having or own[:1]:
         if file.is_column(source, table, line, place) and source in fill.get("lacks", ()):
             file.problems.add(line, f"{place}: {obj} does not fill {table}.{source}.")
 

@@ -18,6 +18,7 @@ from .domain import (
     CHANGES,
     SHAPES,
     TYPES,
+    Api,
     Column,
     Domain,
     Fetch,
@@ -33,7 +34,8 @@ from .domain import (
 )
 from .domain_checks import check, lacking, stored
 from .errors import DomainError
-from .yaml_files import COLUMN_KEYS, SOURCE, TABLE_KEYS, check_files, source_of
+from .load_source import API_KEYS, FETCH_KEYS, check_source, fetch_values, source_of
+from .yaml_files import COLUMN_KEYS, FILE_KEYS, TABLE_KEYS, check_files, files_of
 from .yaml_nodes import Map, Problems, compose
 from .yaml_shapes import Constant, Flag, Key, Listing, Named, OneOrMore, Record, Stored, Text, Whole
 
@@ -159,13 +161,17 @@ _FETCH = Record(
         ),
         "as_text": Key(Listing(_ANY), "Arguments that the API wants as text although they are numbers."),
         "as_list": Key(Listing(_ANY), "Arguments that the API wants as a list, of one."),
+        **FETCH_KEYS,
     }
+)
+_SOURCE = Record(
+    {"name": Key(_ANY, "The name of a source, or the address of an API."), **API_KEYS, **FILE_KEYS}, short="name"
 )
 _DOMAIN = Record(
     {
         "domain": Key(_NAME, "The name of the domain.", True),
         "about": Key(_ANY, "What can be asked about, and what cannot.", True),
-        "source": SOURCE,
+        "source": Key(_SOURCE, "Who answers the calls: a name, an address; or the files that hold the tables.", True),
         "tables": Key(Named(_TABLE, _NAME), "What people ask about.", True),
         "objects": Key(Named(_OBJECT, _NAME), "What replies consist of, and the tables they fill."),
         "fetches": Key(Named(_FETCH, _NAME), "The calls that can be made."),
@@ -192,7 +198,8 @@ def load_domains(directories: Sequence[Path]) -> dict[str, Domain]:
                 problems += e.problems
                 continue
             if domain.name in domains:
-                problems.append(f"{file}:1: the domain '{domain.name}' is already declared in {origin[domain.name]}.")
+                said = f"the domain '{domain.name}' is already declared in {origin[domain.name]}; give it another name."
+                problems.append(f"{file}:1: {said}")
             domains[domain.name], origin[domain.name] = domain, file
     if not directories:
         problems.append("schemas:0: no directory with domain files was given.")
@@ -210,6 +217,7 @@ def load_domain(path: Path) -> Domain:
         raise DomainError([f"{path}:0: the file cannot be read: {e.strerror}."]) from e
     raw = _DOMAIN.read(compose(source, problems), "", problems)
     check(raw, problems)
+    check_source(raw, problems)
     check_files(raw, problems)
     problems.raise_if_any()
     domain = _domain(raw, path.resolve().parent)
@@ -224,7 +232,7 @@ def json_schema() -> dict[str, Any]:
 
 
 def _domain(raw: Map, home: Path) -> Domain:
-    source = source_of(raw["source"], home)
+    source = files_of(raw["source"], home) or source_of(raw["source"])
     fetches = raw.get("fetches", {})
     return Domain(
         name=raw["domain"],
@@ -232,7 +240,7 @@ def _domain(raw: Map, home: Path) -> Domain:
         source=source,
         tables=tuple(_table(name, t, isinstance(source, Files)) for name, t in raw["tables"].items()),
         objects=tuple(_object(name, raw) for name in raw.get("objects", ())),
-        fetches=tuple(_fetch(name, f) for name, f in fetches.items()),
+        fetches=tuple(_fetch(name, f, source) for name, f in fetches.items()),
     )
 
 
@@ -277,7 +285,8 @@ def _fill(table: str, raw: Map, lacks: tuple[str, ...]) -> Fill:
     return Fill(table, **{**_tuples(raw), "columns": columns, "lacks": lacks})
 
 
-def _fetch(name: str, raw: Map) -> Fetch:
+def _fetch(name: str, raw: Map, source: str | Api | Files) -> Fetch:
+    method, endpoint = raw["call"].split()
     method, endpoint = raw["call"].split()
     made = {
         "endpoint": endpoint,
@@ -285,8 +294,11 @@ def _fetch(name: str, raw: Map) -> Fetch:
         "args": tuple(raw["args"].items()),
         "fixed": tuple(raw.get("fixed", {}).items()),
         "limits": tuple((arg, low, high) for arg, (low, high) in raw.get("limits", {}).items()),
+        **(fetch_values(raw) if isinstance(source, Api) else {}),
     }
-    return Fetch(name=name, **{**{key: value for key, value in _tuples(raw).items() if key != "call"}, **made})
+    return Fetch(
+        name=name, **{**{key: value for key, value in _tuples(raw).items() if key not in ("call", "in")}, **made}
+    )
 
 
 def _tuples(raw: Map) -> dict[str, Any]:

@@ -80,7 +80,8 @@ def columns(found: Sequence[Found], marks: Sequence[int], fetch: Fetch, domain: 
 def matches(found: Found, fetch: Fetch, domain: Domain) -> bool:
     """Whether an object of a search has what was searched for, as its columns are compared."""
     obj = domain.object_by_name[fetch.gives]
-    fill = next(f for f in obj.fills if f.is_object)
+    wanted = {source for _, source in fetch.args}
+    fill = next(f for f in obj.fills if f.is_object and wanted <= set(domain.table(f.table).by_name))
     table = domain.table(fill.table)
     rows = _Rows([found], [found.body], fill, fetch)
     for arg, source in fetch.args:
