@@ -221,7 +221,7 @@ _PLACES = {
     "a role": "tables.*.roles.[]",
     "a via": "tables.*.via.[]",
     "an object": "objects.*",
-    "a fill": "objects.*.fills.*",
+    "a fill": "objects.*.fills.*.?",
     "a fetch": "fetches.*",
 }
 

@@ -144,14 +144,15 @@ class Fill:
     """How an object fills a table. `each` is the path of its rows within the object ("$" is the object
     itself). `columns` are pairs of column and path: within the row, "^x" field x of the object, "@x"
     the call's argument x, "." the row itself (a list of scalars), or a function of `kg.derive` over such a path
-    ("previous(Close)"). A column not named has its own name as path. `lacks` are columns that this object cannot fill.
+    ("previous(Close)"). A field whose name is no word is written ["like this"]. A column not named has its own name as
+    path. `lacks` are columns that this object cannot fill.
 
     `shape` names how what is at `each` becomes rows, if it is not a list of objects:
     entries: an object whose keys are data: {k: {..}} or {k: v} has rows with the fields `key`, and those of the
-    value or `value`. columns: pandas' column-oriented JSON, {column: {index: v}}, perhaps as text; rows have `index`
-    too, and `index_0`, `index_1`... where that is the text of a tuple. parallel: lists that belong together,
-    [[..], [..]], whose fields are `names`. tuple: one list whose places are `names`. value: a bare value; the field
-    `value`; the columns not named are lacking.
+    value or `value`. columns: pandas' column-oriented JSON, {column: {index: v}} or {column: [v]}, perhaps as text;
+    rows have `index` too, and `index_0`, `index_1`... where that is the text of a tuple. parallel: lists that belong
+    together, [[..], [..]], whose fields are `names`. tuple: one list whose places are `names`. value: a bare value;
+    the field `value`. What no field of the last three fills is lacking.
     """
 
     table: str
@@ -160,6 +161,11 @@ class Fill:
     lacks: tuple[str, ...] = ()
     shape: Shape = ""
     names: tuple[str, ...] = ()
+
+    @property
+    def is_object(self) -> bool:
+        """Whether an object is a row, and its fields are the row's."""
+        return self.each == "$" and self.shape in ("", "value")
 
 
 @dataclass(frozen=True)
@@ -171,6 +177,11 @@ class Object:
     key: tuple[str, ...]
     fills: tuple[Fill, ...]
 
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """The tables it fills, each once."""
+        return tuple(dict.fromkeys(f.table for f in self.fills))
+
     def key_columns(self, table: str) -> tuple[str, ...]:
         """The columns of `table` that hold the object's key, in the key's order."""
         fill = next(f for f in self.fills if f.table == table)
@@ -179,7 +190,7 @@ class Object:
         for field in self.key:
             if field.startswith("@"):
                 out.append(own[field])
-            elif fill.each == "$":
+            elif fill.is_object:
                 out.append(next((c for c, path in fill.columns if path == field), field))
             else:
                 out.append(own["^" + field])
@@ -297,13 +308,15 @@ class Domain:
             for fill in obj.fills:
                 if fetch.search:
                     # a search binds a column of the object's own table; its children are reached by joins
-                    if fill.each == "$":
-                        needs = tuple(source for _, source in fetch.args)
-                        found[fill.table].append(Access(fill.table, needs, fetch, fill.lacks))
-                    continue
-                column_of = dict(zip((k.removeprefix("@") for k in obj.key), obj.key_columns(fill.table), strict=True))
-                needs = tuple(column_of.get(source, source) for _, source in fetch.args)
+                    if not fill.is_object:
+                        continue
+                    needs = tuple(source for _, source in fetch.args)
+                else:
+                    fields = (k.removeprefix("@") for k in obj.key)
+                    column_of = dict(zip(fields, obj.key_columns(fill.table), strict=True))
+                    needs = tuple(column_of.get(source, source) for _, source in fetch.args)
                 access = Access(fill.table, needs, fetch, fill.lacks)
-                if all(n in self.table(fill.table).by_name for n in needs) and access not in found[fill.table]:
+                filled = self.table(fill.table).by_name.keys() - set(fill.lacks)
+                if filled.issuperset(needs) and access not in found[fill.table]:
                     found[fill.table].append(access)
         return {name: tuple(sorted(ways, key=lambda a: bool(a.fetch.search))) for name, ways in found.items()}

@@ -6,15 +6,23 @@ Works on what `yaml_shapes` left: a part that was wrong there is missing or empt
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from sqlglot import exp, parse_one
 from sqlglot.errors import SqlglotError
 
+from . import paths
+from .derive import FUNCTIONS, OF_ROWS
 from .domain import Scalar
-from .yaml_nodes import Map, Problems, Token, suggest, typed
+from .yaml_nodes import Map, Problems, Seq, Token, suggest, typed
 
+_NAMED = ("parallel", "tuple")  # shapes whose fields the file names
+_MANY = ("entries", "columns", "parallel")  # shapes of several rows
+_NO_RECORD = ("columns", "parallel", "tuple")  # shapes whose rows are nothing but their fields
+# which column holds which field of an object's key, and the columns that are lacking
+_Landing = tuple[dict[str, str], frozenset[str]]
 _KIND = {"INTEGER": "number", "BIGINT": "number", "DOUBLE": "number", "DATE": "time", "TIMESTAMP": "time"}
 
 
@@ -80,9 +88,24 @@ class _File:
             if self.is_column(column, table, values.at[column], place):
                 self.fits(token, table, column, f"{place}.{column}")
 
-    def arguments(self, obj: str) -> set[str]:
-        """The arguments of the calls that give `obj`."""
-        return {arg for f in self.fetches.values() if f.get("gives") == obj for arg in f.get("args", ())}
+    def fills(self, obj: str) -> Iterator[tuple[str, Map, str]]:
+        """The fills of `obj`, each with its table and its place in the file."""
+        for table, fills in self.objects[obj].get("fills", {}).items():
+            for i, fill in enumerate(fills):
+                yield table, fill, f"objects.{obj}.fills.{table}" + (f"[{i}]" if len(fills) > 1 else "")
+
+    def check_argument(self, arg: str, obj: str, line: int, place: str) -> None:
+        """Every call that gives `obj` must have `arg`, and as a value: "2024-03" is none of a date."""
+        calls = {name: f for name, f in self.fetches.items() if f.get("gives") == obj}
+        taken = {name: {**f.get("args", {}), **f.get("fixed", {})} for name, f in calls.items()}
+        every = list(dict.fromkeys(a for args in taken.values() for a in args))
+        if not calls or not self.is_known(arg, every, line, place, f"an argument of a call that gives {obj}"):
+            return
+        for name, fetch in calls.items():
+            if arg not in taken[name]:
+                self.problems.add(line, f"{place}: '{arg}' is not an argument of {name}, which gives {obj} too.")
+            elif arg in fetch.get("periods", ()):
+                self.problems.add(line, f"{place}: '{arg}' of {name} is a period, such as 2024-03, and no value.")
 
 
 def _check_table(file: _File, name: str) -> None:
@@ -98,6 +121,11 @@ def _check_table(file: _File, name: str) -> None:
             type_ = file.columns(name)[column].get("type", "TEXT")
             if type_ != "TEXT":
                 file.problems.add(table.at[key], f"{place}.label: {column} is {type_}; rows are called by a TEXT.")
+    moment = table.get("moment")
+    if file.is_column(moment, name, table.line_of("moment"), f"{place}.moment"):
+        type_ = file.columns(name)[moment].get("type", "DATE")
+        if _KIND.get(type_) != "time":
+            file.problems.add(table.at["moment"], f"{place}.moment: {moment} is {type_}, not a DATE or TIMESTAMP.")
     file.fixed(table.get("assume", Map(0)), name, f"{place}.assume")
     for i, role in enumerate(table.get("roles", ())):
         _check_role(file, name, role, f"{place}.roles[{i}]")
@@ -161,8 +189,9 @@ def _check_role(file: _File, table: str, role: Map, place: str) -> None:
     sure = linked <= set(file.tables)  # or a link is misspelt, and that is said already
     for key in ("of", "to"):
         end, line = role.get(key), role.line_of(key)
-        if file.is_table(end, line, f"{place}.{key}") and sure and end not in linked | {table}:
-            file.problems.add(line, f"{place}.{key}: no column of {table} links to {end}.")
+        if file.is_table(end, line, f"{place}.{key}") and sure and end not in linked:
+            said = " A role belongs to the table that links the two." if end == table else ""
+            file.problems.add(line, f"{place}.{key}: no column of {table} links to {end}.{said}")
     if not {"noun", "verb", "back"} & set(role):
         file.problems.add(role.line, f"{place} needs words: noun, verb or back.")
     file.fixed(role.get("where", Map(0)), table, f"{place}.where")
@@ -180,72 +209,188 @@ def _check_via(file: _File, table: str, via: Map, place: str) -> None:
 
 def _check_object(file: _File, name: str) -> None:
     obj = file.objects[name]
-    place = f"objects.{name}"
-    args = file.arguments(name)
-    for i, field in enumerate(obj.get("key", ())):
-        if field.startswith("@") and args:
-            file.is_known(field[1:], args, obj["key"].at[i], f"{place}.key", f"an argument of a call that gives {name}")
-    for table, fill in obj.get("fills", {}).items():
-        line = obj["fills"].at[table]
-        if file.is_table(table, line, f"{place}.fills"):
-            _check_fill(file, name, table, fill, line)
+    key = obj.get("key", Seq(obj.line))
+    for field, line in zip(key, key.at, strict=True):
+        if field.startswith("@"):
+            file.check_argument(field[1:], name, line, f"objects.{name}.key")
+        elif "." in key and field != ".":
+            file.problems.add(line, f'objects.{name}.key: a bare value (".") has no field {field}.')
+    twice: dict[str, _Landing] = {}
+    for table, fill, place in file.fills(name):
+        line = fill.line if len(obj["fills"][table]) > 1 else obj["fills"].at[table]
+        if not file.is_table(table, line, f"objects.{name}.fills"):
+            continue
+        landing = _check_fill(file, name, table, fill, line, place)
+        if twice.setdefault(table, landing) != landing:
+            said = f"the fills of {table} must put the key in the same columns, and lack the same ones."
+            file.problems.add(line, f"{place}: {said}")
 
 
-def _check_fill(file: _File, name: str, table: str, fill: Map, line: int) -> None:
-    place = f"objects.{name}.fills.{table}"
-    paths, lacks = fill.get("columns", Map(line)), fill.get("lacks", ())
-    args, what = file.arguments(name), f"an argument of a call that gives {name}"
-    for column, path in paths.items():
-        file.is_column(column, table, paths.at[column], f"{place}.columns")
-        if path.startswith("@") and args:
-            file.is_known(path[1:], args, paths.at[column], f"{place}.columns.{column}", what)
+def _check_fill(file: _File, name: str, table: str, fill: Map, line: int, place: str) -> _Landing:
+    """Return which column holds which field of the key, and which are lacking."""
+    filled, lacks = fill.get("columns", Map(line)), fill.get("lacks", ())
+    _check_shape(file, fill, place)
+    fields = known_fields({"fetches": file.fetches}, name, fill)
+    for column, path in filled.items():
+        file.is_column(column, table, filled.at[column], f"{place}.columns")
+        _check_cell(file, name, fill, path, fields, filled.at[column], f"{place}.columns.{column}")
     for i, column in enumerate(lacks):
         file.is_column(column, table, lacks.at[i], f"{place}.lacks")
-        if column in paths:
+        if column in filled:
             file.problems.add(lacks.at[i], f"{place}: {column} is both filled and lacking.")
+    landing: dict[str, str] = {}
     if not file.columns(table):
-        return
-    written = set(paths.values())  # a path of a misspelt column is there, only its column is wrong
+        return landing, frozenset(lacks)
     for field in file.objects[name].get("key", ()):
-        is_own = fill.get("each", "$") == "$" and not field.startswith("@")
+        is_own = _is_object(fill) and not field.startswith("@")
         path = field if field.startswith("@") or is_own else f"^{field}"
-        if path not in written and not (is_own and field in file.columns(table) and field not in lacks):
-            said = f'{place} puts the key {field} in no column. Add one under columns, as in {{{name}_id: "{path}"}}.'
+        # a path of a misspelt column is there, only its column is wrong
+        holding = next((c for c, p in filled.items() if p == path), None)
+        if holding is None and is_own and field in file.columns(table) and field not in (*lacks, *filled):
+            holding = field
+        if holding is None:
+            example = f'{{{name if field == "." else f"{name}_id"}: "{path}"}}'
+            said = f"{place} puts the key {field} in no column. Add one under columns, as in {example}."
             file.problems.add(line, said)
+        else:
+            landing[field] = holding
+    return landing, frozenset(lacks)
+
+
+def _check_shape(file: _File, raw: Map, place: str) -> None:
+    """`names` are for the two shapes that have none."""
+    shape = raw.get("shape", "")
+    if shape in _NAMED and "names" not in raw and "shape" in raw.at:
+        file.problems.add(raw.at["shape"], f"{place}: the shape {shape} needs names, those of its fields in order.")
+    if "names" in raw and shape not in _NAMED:
+        shaped = f"the shape {shape} has" if shape else "without a shape there are"
+        said = f"{place}.names: {shaped} names of its own; only {' and '.join(_NAMED)} are given some."
+        file.problems.add(raw.at["names"], said)
+
+
+def _check_cell(
+    file: _File, obj: str, fill: Map, path: str, fields: Collection[str] | None, line: int, place: str
+) -> None:
+    cell = paths.cell(path)
+    if cell is None:
+        if re.fullmatch(paths.CELL, path):  # or that is said already
+            file.problems.add(line, f"{place}: the brackets of '{path}' do not match.")
+        return
+    for function in cell.functions:
+        if not file.is_known(function, FUNCTIONS, line, place, "a function"):
+            continue
+        many = "[*]" in fill.get("each", "$") or fill.get("shape") in _MANY
+        if function in OF_ROWS and (cell.origin or not many):
+            file.problems.add(line, f"{place}: {function}() is of a field of rows, and an object has but one row here.")
+    if cell.origin == "@":
+        file.check_argument(cell.steps[0], obj, line, place)
+    elif not cell.origin and not cell.steps:
+        if fill.get("shape") in _NO_RECORD:
+            file.problems.add(line, f'{place}: a row of the shape {fill["shape"]} has fields, and is no value (".").')
+    elif not cell.origin and fields is not None:
+        file.is_known(cell.steps[0], fields, line, place, "a field of the row")
+
+
+def known_fields(raw: Mapping[str, Any], obj: str, fill: Map) -> Collection[str] | None:
+    """Return the fields of the rows of `fill`, if the shapes tell; None if they are those that a reply has."""
+    shaped = [fill]
+    if "shape" not in fill and fill.get("each", "$") == "$":
+        shaped = [f for f in raw.get("fetches", {}).values() if f.get("gives") == obj]
+    known: list[Sequence[str]] = []
+    for s in shaped:
+        if s.get("shape") != "value" and "names" not in s:
+            return None
+        known.append(("value",) if s.get("shape") == "value" else s["names"])
+    return list(dict.fromkeys(name for names in known for name in names)) if known else None
+
+
+def _is_object(fill: Map) -> bool:
+    """As `Fill.is_object`."""
+    return fill.get("each", "$") == "$" and fill.get("shape", "") in ("", "value")
 
 
 def _check_fetch(file: _File, name: str) -> None:
     fetch = file.fetches[name]
     place = f"fetches.{name}"
-    args = fetch.get("args", Map(fetch.line))
+    args, fixed = fetch.get("args", Map(fetch.line)), fetch.get("fixed", {})
+    _check_shape(file, fetch, place)
     for arg, limit in fetch.get("limits", {}).items():
         line = fetch["limits"].at[arg]
         file.is_known(arg, args, line, f"{place}.limits", f"an argument of {name}")
         if len(limit) == 2 and limit[0] > limit[1]:
             file.problems.add(line, f"{place}.limits.{arg}: {limit[0]} is more than {limit[1]}.")
-    for arg in fetch.get("as_text", ()):
-        file.is_known(arg, args, fetch.at["as_text"], f"{place}.as_text", f"an argument of {name}")
+    for key in ("as_text", "as_list", "periods"):
+        for arg in fetch.get(key, ()):
+            file.is_known(arg, args, fetch.at[key], f"{place}.{key}", f"an argument of {name}")
+    for arg in fixed:
+        if arg in args:
+            file.problems.add(fetch["fixed"].at[arg], f"{place}.fixed: {arg} is also among args.")
     for arg in re.findall(r"{(\w*)}", fetch.get("call", "")):
-        file.is_known(arg, args, fetch.at["call"], f"{place}.call", f"an argument of {name}")
+        file.is_known(arg, {**args, **fixed}, fetch.at["call"], f"{place}.call", f"an argument of {name}")
+    if "search" in fetch and not args and "args" in fetch:
+        file.problems.add(fetch.at["search"], f"{place}: a search needs an argument.")
     given = fetch.get("gives")
     if given is None or not file.is_known(given, file.objects, fetch.at["gives"], f"{place}.gives", "an object"):
         return
-    obj = file.objects[given]
-    for arg, source in args.items():
-        if "search" in fetch:
+    if "search" in fetch:
+        for arg, source in args.items():
             _check_search_input(file, given, source, args.at[arg], f"{place}.args.{arg}")
-        elif key := obj.get("key"):
-            fields = [k.removeprefix("@") for k in key]
-            file.is_known(source, fields, args.at[arg], f"{place}.args.{arg}", f"a key field of {given}")
+    else:
+        _check_inputs(file, given, args, f"{place}.args")
+    _check_kinds(file, given, fetch, place)
+
+
+def _check_inputs(file: _File, obj: str, args: Map, place: str) -> None:
+    """Inputs are fields of the key, or columns; some table that the object fills must have all of the latter."""
+    key = [k.removeprefix("@") for k in file.objects[obj].get("key", ())]
+    tables = [(table, fill.get("lacks", ())) for table, fill, _ in file.fills(obj) if table in file.tables]
+    if not tables or not all(file.columns(table) for table, _ in tables):
+        return
+    has = [set(file.columns(table)) - set(lacks) | set(key) for table, lacks in tables]
+    every = list(dict.fromkeys([*key, *(c for table, lacks in tables for c in file.columns(table) if c not in lacks)]))
+    what = f"a field of {obj}'s key or a column that it fills"
+    known = [file.is_known(source, every, args.at[arg], f"{place}.{arg}", what) for arg, source in args.items()]
+    if all(known) and not any(columns.issuperset(args.values()) for columns in has):
+        file.problems.add(args.line, f"{place}: no table that {obj} fills has {' and '.join(args.values())}.")
+
+
+def _check_kinds(file: _File, obj: str, fetch: Map, place: str) -> None:
+    """A period is of a DATE, and limits are of numbers or periods."""
+    args, periods = fetch.get("args", {}), fetch.get("periods", Seq(0))
+    for arg in {*periods, *fetch.get("limits", ())} & set(args):
+        type_ = _type_of(file, obj, args[arg])
+        if type_ is None:
+            continue
+        if arg in periods and type_ != "DATE":
+            file.problems.add(fetch.at["periods"], f"{place}.periods: {args[arg]} is {type_}, not a DATE.")
+        elif arg not in periods and _KIND.get(type_) != "number":
+            said = f"{place}.limits.{arg}: {args[arg]} is {type_}; limits are of numbers, and of periods."
+            file.problems.add(fetch["limits"].at[arg], said)
+    if periods and "search" in fetch:
+        file.problems.add(fetch.at["periods"], f"{place}.periods: a search takes values only.")
+
+
+def _type_of(file: _File, obj: str, source: str) -> str | None:
+    """The type of the column that an input is, None if that cannot be told."""
+    for table, fill, _ in file.fills(obj):
+        if table not in file.tables:
+            continue
+        holding = [c for c, p in fill.get("columns", {}).items() if p.lstrip("^@") == source and p != source]
+        own = [c for c, p in fill.get("columns", {}).items() if p == source and _is_object(fill)]
+        for column in (*holding, *own, source):
+            if column in file.columns(table):
+                found: str | None = file.columns(table)[column].get("type")
+                return found
+    return None
 
 
 def _check_search_input(file: _File, obj: str, source: str, line: int, place: str) -> None:
-    fills = file.objects[obj].get("fills", {})
-    own = [table for table, fill in fills.items() if fill.get("each", "$") == "$" and table in file.tables]
+    fills = list(file.fills(obj))
+    own = [(table, fill) for table, fill, _ in fills if _is_object(fill) and table in file.tables]
     if fills and not own:
         file.problems.add(line, f"{place}: a search needs a table that {obj} fills with itself (no `each`).")
-    for table in own:
-        if file.is_column(source, table, line, place) and source in fills[table].get("lacks", ()):
+    for table, fill in own:
+        if file.is_column(source, table, line, place) and source in fill.get("lacks", ()):
             file.problems.add(line, f"{place}: {obj} does not fill {table}.{source}.")
 
 

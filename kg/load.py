@@ -8,28 +8,49 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from .domain import CHANGES, TYPES, Column, Domain, Fetch, Files, Fill, Link, Object, Role, Scalar, Table, Value, Via
-from .domain_checks import check, stored
+from . import paths
+from .domain import (
+    CHANGES,
+    SHAPES,
+    TYPES,
+    Column,
+    Domain,
+    Fetch,
+    Files,
+    Fill,
+    Link,
+    Object,
+    Role,
+    Scalar,
+    Table,
+    Value,
+    Via,
+)
+from .domain_checks import check, known_fields, stored
 from .errors import DomainError
 from .yaml_files import COLUMN_KEYS, SOURCE, TABLE_KEYS, check_files, source_of
 from .yaml_nodes import Map, Problems, compose
-from .yaml_shapes import Key, Listing, Named, Record, Stored, Text, Whole
+from .yaml_shapes import Constant, Key, Listing, Named, OneOrMore, Record, Stored, Text, Whole
 
 BUILT_IN = Path(__file__).resolve().parents[1] / "schemas"
 
 # Keywords such as `order` and `cast` are fine; "__" is kept for the names of stored tables.
 _NAME = Text(r"(?!.*__)[a-z][a-z0-9_]{0,47}", "a lower-case SQL name (letters, digits, single underscores)")
-_FIELD = Text(r"@?[A-Za-z_][\w-]*", "a field of the object or an @argument")
+_FIELD = Text(r"\.|@?[A-Za-z_][\w-]*", 'a field of the object, an "@argument", or "." for a bare value')
+_INPUT = Text(r"[A-Za-z_][\w-]*", "a field of the object's key, or a column")
 _CELL = Text(
-    r"\.|[@^]?[A-Za-z_][\w-]*(\.[A-Za-z_][\w-]*)*",
-    'a path: field, field.inner, "^field" of the object, "@argument", or "." for the row itself',
+    paths.CELL,
+    'a path: field, field.inner, ["any name"], "^field" of the object, "@argument", "." for the row itself, '
+    "or a function of one, as in number(field)",
 )
-_ROWS = Text(r"\$?(\.?[A-Za-z_][\w-]*|\[\*\])*", 'where rows are: "$", "$[*]", "cast[*]", "$.data.films[*]"')
+_ROWS = Text(paths.ROWS, 'where rows are: "$", "$[*]", "cast[*]", "$.data.films[*]"')
+_SHAPE = Text(choices=tuple(filter(None, SHAPES)))
+_NAMES = Listing(Text(r"[A-Za-z_]\w*", "a name (letters, digits, underscores)"))
 _PHRASES = Listing(Text())
 _ANY = Text()
 _FIXED = Named(Stored())
@@ -87,6 +108,7 @@ _TABLE = Record(
         "label": Key(_ANY, "The column people call its rows by."),
         "rank": Key(Text(r"-?[a-z0-9_]+", "a column, with - for descending"), "Who comes first of those with a name."),
         "changes": Key(Text(choices=CHANGES), "How fast its facts change."),
+        "moment": Key(_ANY, "The date column of a series; where a question names no time, the latest row is meant."),
         "assume": Key(_FIXED, "What holds where a question says nothing of a column."),
         "columns": Key(Named(_COLUMN, _NAME), "The columns, in order.", True),
         "roles": Key(Listing(_ROLE), "What two linked tables are to each other in this one."),
@@ -97,27 +119,44 @@ _TABLE = Record(
 _FILL = Record(
     {
         "each": Key(_ROWS, 'Where its rows are in the object; "$" is the object itself.'),
+        "shape": Key(_SHAPE, "What is there, if it is not objects, one for each row."),
+        "names": Key(_NAMES, "The fields of the shapes parallel and tuple, in order."),
         "columns": Key(Named(_CELL), "Column to path, where the path is not the column's name."),
         "lacks": Key(Listing(_ANY), "Columns that the object cannot fill."),
     }
 )
 _OBJECT = Record(
     {
-        "key": Key(Listing(_FIELD), "The fields, or @arguments of the call, that identify it.", True),
-        "fills": Key(Named(_FILL), "The tables it fills.", True),
+        "key": Key(
+            Listing(_FIELD, may_be_empty=True),
+            'The fields, or @arguments, that identify it; "." if it is a bare value, none if it is the only one.',
+            True,
+        ),
+        "fills": Key(Named(OneOrMore(_FILL)), "The tables it fills; a list of fills if one more than once.", True),
     }
 )
 _FETCH = Record(
     {
         "call": Key(Text(r"(GET|POST) /\S*", "GET or POST and a /path"), "The method and the path.", True),
         "args": Key(
-            Named(_FIELD, may_be_empty=True), "Argument to the key field it takes; in a search, to a column.", True
+            Named(_INPUT, may_be_empty=True),
+            "Argument to the key field it takes, or to a column; unless it is a search, the reply is complete for it.",
+            True,
+        ),
+        "fixed": Key(Named(Constant()), "Arguments that always have the same value."),
+        "periods": Key(
+            Listing(_ANY), "Arguments that take a year, a month or a day of a date (2024, 2024-03, 2024-03-09)."
         ),
         "gives": Key(_ANY, "The object that comes back.", True),
         "rows": Key(_ROWS, "Where the objects are in the reply."),
+        "shape": Key(_SHAPE, "What is there, if it is not objects."),
+        "names": Key(_NAMES, "The fields of the shapes parallel and tuple, in order."),
         "search": Key(Whole(least=1), "It is a fuzzy search that is cut off at this many."),
-        "limits": Key(Named(Listing(Whole(), size=2)), "The lowest and highest value of an argument."),
+        "limits": Key(
+            Named(Listing(Whole(), size=2)), "The lowest and highest value of an argument; of a period, years."
+        ),
         "as_text": Key(Listing(_ANY), "Arguments that the API wants as text although they are numbers."),
+        "as_list": Key(Listing(_ANY), "Arguments that the API wants as a list, of one."),
     }
 )
 _DOMAIN = Record(
@@ -183,18 +222,22 @@ def json_schema() -> dict[str, Any]:
 
 
 def _domain(raw: Map, home: Path) -> Domain:
-    source = source_of(raw["source"], home)
+    fetches, source = raw.get("fetches", {}), source_of(raw["source"], home)
     return Domain(
         name=raw["domain"],
         about=raw["about"],
         source=source,
         tables=tuple(_table(name, t, isinstance(source, Files)) for name, t in raw["tables"].items()),
-        objects=tuple(
-            Object(name, tuple(o["key"]), tuple(_fill(table, f) for table, f in o["fills"].items()))
-            for name, o in raw.get("objects", {}).items()
-        ),
-        fetches=tuple(_fetch(name, f) for name, f in raw.get("fetches", {}).items()),
+        objects=tuple(_object(name, raw) for name in raw.get("objects", ())),
+        fetches=tuple(_fetch(name, f) for name, f in fetches.items()),
     )
+
+
+def _object(name: str, raw: Map) -> Object:
+    obj = raw["objects"][name]
+    fills = ((table, fill) for table, fills in obj["fills"].items() for fill in fills)
+    made = (_fill(table, fill, raw["tables"][table]["columns"], known_fields(raw, name, fill)) for table, fill in fills)
+    return Object(name, tuple(obj["key"]), tuple(made))
 
 
 def _table(name: str, raw: Map, in_place: bool) -> Table:
@@ -226,24 +269,26 @@ def _column(name: str, raw: Map) -> Column:
     return Column(name=name, **{**_tuples(raw), **made})
 
 
-def _fill(table: str, raw: Map) -> Fill:
-    columns = tuple(raw.get("columns", {}).items())
-    return Fill(table, **{**_tuples(raw), "columns": columns})
+def _fill(table: str, raw: Map, columns: Map, fields: Collection[str] | None) -> Fill:
+    """The fill of `table`. Where all `fields` of a row are known, what is not among them is lacking."""
+    filled: Map = raw.get("columns", Map(raw.line))
+    lacks = tuple(raw.get("lacks", ()))
+    if fields is not None:
+        there = {c for c in columns if c in filled or c in fields}
+        lacks += tuple(c for c, said in columns.items() if not {c, said.get("year_of")} & there and c not in lacks)
+    return Fill(table, **{**_tuples(raw), "columns": tuple(filled.items()), "lacks": lacks})
 
 
 def _fetch(name: str, raw: Map) -> Fetch:
     method, endpoint = raw["call"].split()
-    return Fetch(
-        name=name,
-        endpoint=endpoint,
-        method=method,
-        gives=raw["gives"],
-        args=tuple(raw["args"].items()),
-        rows=raw.get("rows", "$"),
-        search=raw.get("search", 0),
-        limits=tuple((arg, low, high) for arg, (low, high) in raw.get("limits", {}).items()),
-        as_text=tuple(raw.get("as_text", ())),
-    )
+    made = {
+        "endpoint": endpoint,
+        "method": method,
+        "args": tuple(raw["args"].items()),
+        "fixed": tuple(raw.get("fixed", {}).items()),
+        "limits": tuple((arg, low, high) for arg, (low, high) in raw.get("limits", {}).items()),
+    }
+    return Fetch(name=name, **{**{key: value for key, value in _tuples(raw).items() if key != "call"}, **made})
 
 
 def _tuples(raw: Map) -> dict[str, Any]:

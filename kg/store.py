@@ -161,10 +161,8 @@ class Store:
                 return
             with self._transaction():
                 for obj in domain.objects:
-                    for fill in obj.fills:
-                        self._delete(
-                            f'"{domain.name}"."{partition(fill.table, obj.name)}"', (CALL,), [(i,) for i in old]
-                        )
+                    for table in obj.tables:
+                        self._delete(f'"{domain.name}"."{partition(table, obj.name)}"', (CALL,), [(i,) for i in old])
                 self._delete(f"{_LEDGER}.object", ("call",), [(i,) for i in old])
                 self._delete(f"{_LEDGER}.call", ("id",), [(i,) for i in old])
                 self.ledger.drop(domain.name, set(old))
@@ -217,14 +215,16 @@ class Store:
         if not again:
             return
         obj = domain.object_by_name[fetch.gives]
-        for fill in obj.fills:
-            table = f'"{domain.name}"."{partition(fill.table, obj.name)}"'
-            self._delete(table, obj.key_columns(fill.table), again)
+        for table in obj.tables:
+            self._delete(f'"{domain.name}"."{partition(table, obj.name)}"', obj.key_columns(table), again)
         texts = [(domain.name, obj.name, _key_text(k)) for k in again]
         self._delete(f"{_LEDGER}.object", ("domain", "object", "key"), texts)
 
     def _delete(self, table: str, columns: Sequence[str], keys: Sequence[Key]) -> None:
-        """Delete the rows of `table` whose `columns` are one of `keys`."""
+        """Delete the rows of `table` whose `columns` are one of `keys`; all rows if there are no columns."""
+        if not columns:
+            self._con.execute(f"DELETE FROM {table}")
+            return
         names = ", ".join(f'"{c}"' for c in columns)
         self._con.execute(f"CREATE TEMP TABLE gone AS SELECT {names} FROM {table} LIMIT 0")
         self._append("temp.gone", list(zip(*keys, strict=True)))
@@ -361,6 +361,6 @@ def _first_line(e: BaseException) -> str:
 
 def _tables_sql(domain: Domain) -> Iterator[str]:
     for obj in domain.objects:
-        for fill in obj.fills:
-            columns = ", ".join(f'"{c.name}" {c.type}' for c in domain.table(fill.table).columns)
-            yield f'CREATE TABLE "{domain.name}"."{partition(fill.table, obj.name)}" ({columns}, {CALL} BIGINT)'
+        for table in obj.tables:
+            columns = ", ".join(f'"{c.name}" {c.type}' for c in domain.table(table).columns)
+            yield f'CREATE TABLE "{domain.name}"."{partition(table, obj.name)}" ({columns}, {CALL} BIGINT)'

@@ -96,18 +96,37 @@ class Stored:
 
 
 @dataclass(frozen=True)
+class Constant:
+    """A text, a number or a flag, as it is written."""
+
+    def read(self, node: Node, place: str, problems: Problems) -> str | int | float | bool | None:
+        if not isinstance(node, Token):
+            problems.add(node.line, f"{place} must be a single value, not {_is_a(node)}.")
+            return None
+        try:
+            return typed(node, {"bool": "BOOLEAN", "int": "BIGINT", "float": "DOUBLE"}.get(node.kind, "TEXT"))
+        except ValueError as e:
+            problems.add(node.line, f"{place}{'' if str(e).startswith('is ') else ':'} {e}")
+            return None
+
+    def schema(self) -> dict[str, Any]:
+        return {"type": ["string", "number", "boolean"]}
+
+
+@dataclass(frozen=True)
 class Listing:
     """A list, not empty and without repetitions; of exactly `size` items if given."""
 
     of: Shape
     size: int = 0
+    may_be_empty: bool = False
 
     def read(self, node: Node, place: str, problems: Problems) -> Seq:
         out = Seq(node.line)
         if not isinstance(node, Seq):
             problems.add(node.line, f"{place} must be a list in [brackets], not {_is_a(node)}.")
             return out
-        if not node or (self.size and len(node) != self.size):
+        if (not node and not self.may_be_empty) or (self.size and len(node) != self.size):
             wanted = f"{self.size} items" if self.size else "something in it; leave the key out otherwise"
             problems.add(node.line, f"{place} must have {wanted}.")
         for i, (item, line) in enumerate(zip(node, node.at, strict=True)):
@@ -120,7 +139,27 @@ class Listing:
 
     def schema(self) -> dict[str, Any]:
         count = {"minItems": self.size, "maxItems": self.size} if self.size else {"minItems": 1, "uniqueItems": True}
+        if self.may_be_empty:
+            del count["minItems"]
         return {"type": "array", "items": self.of.schema(), **count}
+
+
+@dataclass(frozen=True)
+class OneOrMore:
+    """What `of` is, or a list of such; read as a list either way."""
+
+    of: Shape
+
+    def read(self, node: Node, place: str, problems: Problems) -> Seq:
+        if isinstance(node, Seq):
+            return Listing(self.of).read(node, place, problems)
+        out = Seq(node.line)
+        if (value := self.of.read(node, place, problems)) is not None:
+            out.put(value, node.line)
+        return out
+
+    def schema(self) -> dict[str, Any]:
+        return {"anyOf": [self.of.schema(), Listing(self.of).schema()]}
 
 
 @dataclass(frozen=True)

@@ -153,7 +153,7 @@ def test_every_mistake_is_reported_at_once_with_its_line(tmp_path):
         ("links: {to: keeper.id, where: keeper.id > cast.animal_id}", "links: {to: keper.id}"),
         ("      year: {type: INTEGER, about: year}", "      year: {type: INTEGER, about: year}\n      Month: {type: INTEGER, about: month}"),
         ('each: "keepers[*]", columns: {animal_id: "^id"', 'each: "keepers[*]", columns: {animal: "^id"'),
-        ("args: {id: id}, gives: animal}", "args: {id: name}, gives: animal}"),
+        ("args: {id: id}, gives: animal}", "args: {id: nmae}, gives: animal}"),
         ("{query: name}, gives: animal,", "{query: nom}, gives: animal,"),
     )  # fmt: skip
     assert problems(tmp_path, text) == [
@@ -169,7 +169,7 @@ def test_every_mistake_is_reported_at_once_with_its_line(tmp_path):
         "39: tables.cast.roles[0].where: 'job' is not a column of cast. There is: animal_id, keeper_id, post.",
         "45: tables.births.columns.Month: 'Month' is not a lower-case SQL name (letters, digits, single underscores).",
         "52: objects.animal.fills.cast.columns: 'animal' is not a column of cast. Did you mean 'animal_id'?",
-        "62: fetches.animal_by_id.args.id: 'name' is not a key field of animal. There is: id.",
+        "62: fetches.animal_by_id.args.id: 'nmae' is not a field of animal's key or a column that it fills. Did you mean 'name'?",
         "63: fetches.animal_search.args.query: 'nom' is not a column of animal. Did you mean 'name'?",
     ]  # fmt: skip
 
@@ -241,9 +241,9 @@ def test_every_mistake_is_reported_at_once_with_its_line(tmp_path):
         pytest.param("lacks: [name]", "lacks: [name], columns: {name: n}", "55: objects.keeper.fills.keeper: name is both filled and lacking.", id="filled and lacking"),
         pytest.param('columns: {animal_id: "^id", keeper_id: id}', "columns: {keeper_id: id}", '51: objects.animal.fills.cast puts the key id in no column. Add one under columns, as in {animal_id: "^id"}.', id="an unplaced key"),
         pytest.param('columns: {year: "@year",', 'columns: {year: "@yaer",', "59: objects.year.fills.births.columns.year: 'yaer' is not an argument of a call that gives year. Did you mean 'year'?", id="no such argument"),
-        pytest.param("lacks: [name]", "each: 'a b'", "55: objects.keeper.fills.keeper.each: 'a b' is not where rows are", id="not a path"),
+        pytest.param("lacks: [name]", "each: 'a..b'", "55: objects.keeper.fills.keeper.each: 'a..b' is not where rows are", id="not a path"),
         pytest.param("gives: keeper}", "gives: keper}", "63: fetches.keeper_by_id.gives: 'keper' is not an object. Did you mean 'keeper'?", id="fetch gives nothing"),
-        pytest.param("args: {query: id}", "args: {query: name}", "63: fetches.keeper_by_id.args.query: 'name' is not a key field of keeper. There is: id.", id="an input that is no key"),
+        pytest.param("args: {query: id}", "args: {query: name}", "63: fetches.keeper_by_id.args.query: 'name' is not a field of keeper's key or a column that it fills. There is: id.", id="an input that is lacking"),
         pytest.param("/animals/{id}", "/animals/{ident}", "61: fetches.animal_by_id.call: 'ident' is not an argument of animal_by_id.", id="no argument for the path"),
         pytest.param("limits: {year:", "limits: {years:", "64: fetches.by_year.limits: 'years' is not an argument of by_year. Did you mean 'year'?", id="limit of no argument"),
         pytest.param("[1900, 2024]", "[2024, 1900]", "64: fetches.by_year.limits.year: 2024 is more than 1900.", id="range upside down"),

@@ -33,7 +33,6 @@ from .meaning import (
     Which,
 )
 
-
 LONG = 3  # roles in a chain
 
 
