@@ -90,16 +90,19 @@ class Chains:
             self._relations.setdefault((form, first), []).append((last + 1, Relation(detail, roles)))
 
     def parts(self) -> Iterator[Part]:
-        """Yield the sets of all chains of two roles and more, each with the words from its first to its last."""
+        """Yield the sets of all chains, each with the words from its first to its last.
+
+        Of a single role only what is the whole question, and nothing else by any of its words.
+        """
         if len(self.question.of("role")) < 1 or not self.question.named:
             return
         best: dict[Set, Part] = {}
         for first in range(self._count):
             for phrase in [*self._clauses(first), *(self._phrase(first) if not first or self._opens(first) else ())]:
-                if phrase.steps < 2:
-                    continue
                 mask = (1 << phrase.end) - (1 << first)
                 part = Part(phrase.rows, mask, phrase.solid, phrase.cost - CREDIT)
+                if phrase.steps < 2 and (phrase.steps < 1 or not self.is_whole(part) or self._is_ambiguous(phrase)):
+                    continue
                 known = best.get(part.set)
                 if (
                     known is None
@@ -113,6 +116,11 @@ class Chains:
         words = self.question.words
         rest = (w.text for i, w in enumerate(words) if not part.mask >> i & 1)
         return part.cost < SURE - CREDIT and all(w in self.words["openers"] for w in rest)
+
+    def _is_ambiguous(self, phrase: Phrase) -> bool:
+        """Whether words outside the names may mean something that is no role."""
+        kinds = ("column", "ask", "most", "value", "measure")
+        return any(not a.mask & phrase.solid for kind in kinds for a in self.question.of(kind))
 
     def _opens(self, first: int) -> bool:
         return self.question.words[first - 1].text not in self.words["inside"]
@@ -169,10 +177,9 @@ class Chains:
         return self._phrases[at]
 
     def _heads(self, at: int) -> Iterator[Phrase]:
-        yield from self._names(at)
         start = self._past(at, "determiners")
-        if start > at:
-            yield from self._names(start)
+        for place in range(at, start + 1):  # "the The Letter director"
+            yield from self._names(place)
         for end, table in self._nouns(start):
             yield from (p for p in self._names(end) if p.rows.table == table)  # "the film X"
             yield from self._modified(end, table)

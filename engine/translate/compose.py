@@ -121,7 +121,8 @@ class Composer:
             if table.is_entity or table.roles or not table.says:
                 continue
             values = [a for a in self.question.of("value") if a.meant.table == table.name]
-            names = [a for a in self.question.of("table") if a.meant.table == table.name]
+            # "how popular is it" names the rows by what it asks for
+            names = [a for a in self.question.of("table") + self.question.of("ask") if a.meant.table == table.name]
             if not values and not names:
                 continue
             mask = names[0].mask if names else 0
