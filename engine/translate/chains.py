@@ -223,6 +223,11 @@ class Chains:
         for end, relation in self._roles("noun", at):
             if relation.of == p.rows.table:
                 yield replace(self._step(p, relation), end=end)
+        if at > p.end and p.last is not None and p.last.to == p.rows.table:
+            # "X's director's other films"
+            for end, table in self._nouns(self._past(at, "determiners")):
+                if table == p.last.of:
+                    yield replace(self._step(p, p.last), end=end)
         for end, relation in self._roles("verb", at):
             if relation.to == p.rows.table:
                 yield from (
@@ -246,7 +251,11 @@ class Chains:
         yield from self._whose(at, table)
         for end, back in self._roles("back", behind):
             if back.of == table:
-                yield from (self._step(p, back) for p in self._phrase(end) if p.rows.table == back.to)
+                for p in self._phrase(end):
+                    if p.rows.table == back.to:
+                        # "films by the writer of X" are those that the writer wrote
+                        own = [r for r in self._own(p, end) if r.of == table] if self._is(behind, "by") else []
+                        yield from (self._step(p, r) for r in own or [back])
 
     def _passive(self, at: int, table: str) -> Iterator[Phrase]:
         """ "Films (that are) directed by Y", "starred by": the thing, by whom."""
@@ -337,8 +346,7 @@ class Chains:
 
     def _who_did(self, at: int, table: str) -> Iterator[Phrase]:
         """ "Who directed X", "who starred in films for the director of X", "who co-wrote films with Y"."""
-        at = self._past(at, "be")
-        at = self._past(at, "also")
+        at = self._past(self._past(at, "auxiliaries"), "also")
         together = self._is(at, "co")
         for end, relation in self._roles("verb", at + together):
             if table not in ("", relation.to):
@@ -392,8 +400,9 @@ class Chains:
                     )
 
     def _asked_for(self, at: int) -> set[str]:
+        """The tables that "which films" asks for; of a mere "what" any will do."""
         end = self._past(at + 1, "determiners")
-        return {table for _, table in self._nouns(end)}
+        return {table for _, table in self._nouns(end)} or {t for t in self.domain.by_name if self._is(end, "auxiliaries")}
 
     def _asked_roles(self, at: int) -> Iterator[Relation]:
         end = self._past(at + 1, "determiners")
