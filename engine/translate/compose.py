@@ -16,6 +16,7 @@ from kg.domain import Column, Domain, Role, Table
 from .chains import Chains
 from .lexicon import Atom, Lexicon
 from .meaning import Is, Same, Set, Through, To, Top, Where
+from .phrases import fixed
 from .question import Part, Question, distance, year_column
 from .texts import free_texts
 
@@ -186,7 +187,7 @@ class Composer:
                 for near, far in ((role.of, role.to), (role.to, role.of)):
                     if near != table.name:
                         continue
-                    rows = Set(detail.name, (*_fixed(roles), To(part.set)))
+                    rows = Set(detail.name, (*fixed(roles), To(part.set)))
                     backward = near == role.to
                     if backward and not _reachable(self.domain, detail, role):
                         cost += UNREACHABLE
@@ -210,7 +211,7 @@ class Composer:
                 for a in self.question.of("column") + self.question.of("ask")
             ):
                 for roles, mask, cost in self._role_atoms(detail, part):
-                    rows = Set(detail.name, (*_fixed(roles), To(part.set)))
+                    rows = Set(detail.name, (*fixed(roles), To(part.set)))
                     yield Part(rows, part.mask | mask, part.solid, part.cost + JOIN + min(cost, 0.3))
 
     def _role_atoms(self, detail: Table, part: Part) -> Iterator[tuple[list[Role], int, float]]:
@@ -459,15 +460,6 @@ class Composer:
 def _is_value(atom: Atom) -> Where:
     values = atom.meant.values
     return Where(atom.meant.column, "=" if len(values) == 1 else "in", values)
-
-
-def _fixed(roles: list[Role]) -> tuple[Where, ...]:
-    """The columns that roles fix; several roles in one phrase fix a column to any of their values."""
-    values: dict[str, list[Any]] = {}
-    for role in roles:
-        for column, value in role.where:
-            values.setdefault(column, []).append(value)
-    return tuple(Where(c, "=" if len(v) == 1 else "in", tuple(v)) for c, v in values.items())
 
 
 def _links_to(detail: Table, table: str) -> bool:
