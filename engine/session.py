@@ -118,8 +118,14 @@ class Session:
 
     def route(self, question: str, now: dt.datetime, domain: str = "") -> tuple[str, Translated]:
         """Return the domain that accounts best for a question, and its translations."""
-        names = [domain] if domain else list(self.domains)
-        read = [(name, self.translator(name).translate(question, now=now)) for name in names]
+        read, failed = [], None
+        for name in [domain] if domain else self.domains:
+            try:
+                read.append((name, self.translator(name).translate(question, now=now)))
+            except SourceError as e:
+                failed = e  # the names of one domain cannot be had: another may answer
+        if failed is not None and not read:
+            raise failed
         return max(read, key=lambda r: max((t.confidence for t in r[1].translations), default=0.0))
 
     def answer_many(

@@ -33,7 +33,7 @@ from .meaning import (
     Which,
 )
 
-LONG = 3  # roles in a chain
+LONG = 2  # roles in a chain
 
 
 def sql(meaning: Meaning, domain: Domain) -> str:
