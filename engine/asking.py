@@ -53,7 +53,7 @@ class Asking:
         best, confidence = gate.agree(outcomes)
         meaning = best.translation.meaning
         if best.verdict.kind == "empty" and confidence >= self.settings.min_invalid and meaning is not None:
-            best = replace(best, verdict=gate.premise(meaning, lambda s: self._holds(s, graph, clock)))
+            best = replace(best, verdict=gate.premise(meaning, graph.domain, lambda s: self._holds(s, graph, clock)))
         verdict = gate.decide(best, confidence, translated, self.settings)
         return self._documented(self._said(verdict, best), best, confidence, graph)
 

@@ -171,23 +171,40 @@ def judge(meaning: Meaning | None, result: Result, unexplained: tuple[str, ...],
     return UNKNOWN_VALUE if meaning is None or (rows and isinstance(meaning, Names)) else EMPTY
 
 
-def premise(meaning: Meaning, holds: Callable[[Set], bool]) -> Verdict:
+def premise(meaning: Meaning, domain: Domain, holds: Callable[[Set], bool]) -> Verdict:
     """Return what an empty result says: a false premise, if the data speak of the thing and deny what is asserted.
 
     `holds` tells whether a set has any rows.
     """
     asserted = [s for s in _sets(meaning) if not s.is_entity]
     for s in asserted:
+        if _is_beyond(s, domain, holds):
+            return UNKNOWN_VALUE
         if not _holds(s, holds) and any(_holds(wider, holds) for wider in itertools.islice(widened(s), WIDENED)):
             return replace(INVALID, detail="what the question takes for granted is not so")
     return UNKNOWN_VALUE
+
+
+def _is_beyond(rows: Set, domain: Domain, holds: Callable[[Set], bool]) -> bool:
+    """Whether a time lies outside of what the data tell of a thing: then nothing follows from finding nothing."""
+    moment = domain.table(rows.table).moment
+    times = [c for c in rows.conditions if isinstance(c, Where) and c.column == moment]
+    whose = tuple(c for c in rows.conditions if isinstance(c, To))
+    for time in times:
+        low = time.values[0] if time.op in ("=", "between", ">=", ">") else None
+        high = time.values[-1] if time.op in ("=", "between") else None
+        for op, bound in (("<", low), (">", high)):
+            around = replace(rows, conditions=(*whose, Where(moment, op, (bound,))), top=None)
+            if bound is not None and not _holds(around, holds):
+                return True
+    return False
 
 
 def _asks_for_one(meaning: Names, domain: Domain) -> bool:
     """Whether a column has one value for what is asked about: a date, a number, the part somebody plays."""
     table = domain.table(meaning.set.table)
     column = table.by_name.get(meaning.column)
-    return column is not None and (column.type != "TEXT" or bool(table.roles))
+    return column is not None and column.name not in table.key and (column.type != "TEXT" or bool(table.roles))
 
 
 def _judge_which(rows: list[tuple[Any, ...]]) -> Verdict:
@@ -210,8 +227,8 @@ def _sets(meaning: Meaning | Given) -> list[Set]:
     match meaning:
         case Names(set=s) | Aggregate(set=s) | Count(set=s) | Exists(set=s):
             return [replace(s, top=None)]
-        case Which(options=options):
-            return list(options)
+        case Which(values=values):
+            return [s for v in values for s in _sets(v)]
         case Compare(first=a, second=b) | Calculate(first=a, second=b):
             return [*_sets(a), *_sets(b)]
         case Given():

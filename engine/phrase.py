@@ -12,7 +12,7 @@ from .translate.meaning import Aggregate, Calculate, Compare, Count, Exists, Mea
 from .translate.program import ranked
 
 MAX_CHARACTERS = 280  # about 75 tokens
-_UNITS = {"min": "minutes"}  # units that are said
+_UNITS = {"min": " minutes", "%": "%"}  # units that are said
 
 
 def phrase(meaning: Meaning | None, rows: Sequence[tuple[Any, ...]], domain: Domain) -> str:
@@ -67,12 +67,13 @@ def _number(value: int | float, unit: str, column: Column | None) -> str:
     if column is not None and (column.year_of or "year" in column.says):
         return str(value)
     if unit == "USD":
-        cents = 0 if abs(value) >= 100 or float(value).is_integer() else 2
+        # what is counted in cents is said with them
+        cents = 2 if isinstance(value, float) and (column is None or column.type == "DOUBLE") else 0
         return f"{'-' if value < 0 else ''}${abs(value):,.{cents}f}"
     if isinstance(value, float) and value.is_integer() and unit != "of 10":
         value = int(value)
     text = f"{value:,}" if isinstance(value, int) else f"{round(value, 2):,}"
-    return f"{text} {_UNITS[unit]}" if unit in _UNITS else text
+    return f"{text}{_UNITS[unit]}" if unit in _UNITS else text
 
 
 def join(values: Sequence[str]) -> str:
@@ -93,9 +94,10 @@ def join(values: Sequence[str]) -> str:
 
 
 def _calculated(function: str, value: Any, column: Column | None) -> str:
+    """What was reckoned from values of `column`."""
     if function == "ratio":
         return f"{value:.1f} times"
-    if function == "percent":
+    if function in ("percent", "change"):
         return f"{value:.1f}%"
     if function == "years":
         return say(value, None)
@@ -105,4 +107,9 @@ def _calculated(function: str, value: Any, column: Column | None) -> str:
 
 
 def _column(value: Value, domain: Domain) -> Column | None:
-    return domain.table(value.set.table).by_name.get(value.column) if isinstance(value, Names) else None
+    match value:
+        case Names(set=s, column=name) | Aggregate(set=s, column=name):
+            return domain.table(s.table).by_name.get(name)
+        case Calculate(function=function, first=first) if function in ("difference", "distance", "total"):
+            return _column(first, domain)
+    return None

@@ -36,6 +36,7 @@ from .translate.usual import usual_meanings
 from .translate.utter import Utterer
 
 MAX_QUESTION = 2_000  # characters
+LIKELY = 0.75  # how familiar a question must be to a domain, next to the one it is most familiar to
 _STEERING = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|[\x00-\x1f\x7f-\x9f]")
 _UNSEEN = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
 
@@ -118,15 +119,23 @@ class Session:
 
     def route(self, question: str, now: dt.datetime, domain: str = "") -> tuple[str, Translated]:
         """Return the domain that accounts best for a question, and its translations."""
-        read, failed = [], None
-        for name in [domain] if domain else self.domains:
+        names = [domain] if domain else self._likely(question, now)
+        read = [(name, self.translator(name).translate(question, now=now)) for name in names]
+        return max(read, key=lambda r: max((t.confidence for t in r[1].translations), default=0.0))
+
+    def _likely(self, question: str, now: dt.datetime) -> list[str]:
+        """The domains whose words and names a question has: only these are worth composing programs in."""
+        known: dict[str, float] = {}
+        failed: SourceError | None = None
+        for name in self.domains:
             try:
-                read.append((name, self.translator(name).translate(question, now=now)))
+                known[name] = self.translator(name).familiar(question, now=now)
             except SourceError as e:
                 failed = e  # the names of one domain cannot be had: another may answer
-        if failed is not None and not read:
+        if failed is not None and not known:
             raise failed
-        return max(read, key=lambda r: max((t.confidence for t in r[1].translations), default=0.0))
+        best = max(known.values())
+        return [name for name, share in known.items() if share >= LIKELY * best]
 
     def answer_many(
         self, questions: Iterable[str], *, query_time: str | dt.datetime | None = None, workers: int = 1

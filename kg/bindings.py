@@ -68,11 +68,15 @@ class Range:
 
 @dataclass
 class Facts:
-    """Everything a conjunction says that a planner can use. `branches` are its ORs."""
+    """Everything a conjunction says that a planner can use. `branches` are its ORs.
+
+    `ranges` has the outermost bounds of a column; where an OR leaves gaps in a time, `spans` has its parts.
+    """
 
     bound: dict[Ref, list[Binding]] = field(default_factory=dict)
     ranges: dict[Ref, Range] = field(default_factory=dict)
     branches: list[list[Facts]] = field(default_factory=list)
+    spans: dict[Ref, list[tuple[Range, ...]]] = field(default_factory=dict)
 
     def add(self, ref: Ref, binding: Binding) -> None:
         self.bound.setdefault(ref, []).append(binding)
@@ -90,11 +94,14 @@ class Facts:
         for ref, r in more.ranges.items():
             if alias in (None, ref[0]):
                 _tighten(self, ref, r.low, r.high)
+        for ref, spans in more.spans.items():
+            if alias in (None, ref[0]):
+                self.spans.setdefault(ref, []).extend(spans)
 
     def joined(self, more: Facts) -> Facts:
         """What holds when `more` holds as well."""
         out = Facts({ref: list(b) for ref, b in self.bound.items()}, {}, [])
-        out.also(Facts(ranges=self.ranges))
+        out.also(Facts(ranges=self.ranges, spans=self.spans))
         out.also(more)
         return out
 
@@ -181,6 +188,7 @@ def _read_in(c: exp.In, out: Facts) -> None:
         days = [(_day(v, first=True), _day(v, first=False)) for v in values]
         if all(low is not None for low, _ in days):
             _tighten(out, ref, min(low for low, _ in days if low), max(high for _, high in days if high))
+            out.spans.setdefault(ref, []).append(tuple(Range(low, high) for low, high in days))
         return
     out.add(ref, Const(tuple(dict.fromkeys(values))))
     if len({type(v) for v in values}) == 1:
@@ -200,6 +208,9 @@ def _read_or(c: exp.Or, out: Facts) -> None:
     for ref in set.intersection(*(set(b.ranges) for b in branches)):
         lows, highs = [b.ranges[ref].low for b in branches], [b.ranges[ref].high for b in branches]
         _tighten(out, ref, _outermost(lows, min), _outermost(highs, max))
+        if all(isinstance(bound, (str, type(None))) for bound in (*lows, *highs)):
+            parts = (b.spans.get(ref, [(b.ranges[ref],)])[0] for b in branches)
+            out.spans.setdefault(ref, []).append(tuple(itertools.chain.from_iterable(parts)))
     out.branches.append(branches)
 
 
@@ -219,6 +230,8 @@ def _read_bound(side: exp.Expr, other: exp.Expr, which: str, out: Facts, *, stri
         value += 1 if which == "low" else -1
     if of_year:
         value = _day(value, first=which == "low")
+    elif strict and isinstance(declared, Column) and declared.type == "DATE":
+        value = _beside(value, 1 if which == "low" else -1)
     ref = (column.table, column.name)
     _tighten(out, ref, value if which == "low" else None, value if which == "high" else None)
 
@@ -254,6 +267,14 @@ def _day(year: Any, *, first: bool) -> str | None:
     except (TypeError, ValueError):
         return None
     return f"{number:04d}-01-01" if first else f"{number:04d}-12-31"
+
+
+def _beside(day: Any, step: int) -> Any:
+    """The day after or before `day`, if that is one: a moment within a day leaves the day possible."""
+    try:
+        return (dt.date.fromisoformat(day) + dt.timedelta(step)).isoformat() if len(day) == 10 else day
+    except (TypeError, ValueError, OverflowError):
+        return day
 
 
 def _column(e: exp.Expr) -> tuple[exp.Column | None, bool]:

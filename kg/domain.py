@@ -143,9 +143,9 @@ class Table:
 class Fill:
     """How an object fills a table. `each` is the path of its rows within the object ("$" is the object
     itself). `columns` are pairs of column and path: within the row, "^x" field x of the object, "@x"
-    the call's argument x, "." the row itself (a list of scalars), or a function of `kg.derive` over such a path
-    ("previous(Close)"). A field whose name is no word is written ["like this"]. A column not named has its own name as
-    path. `lacks` are columns that this object cannot fill.
+    the call's argument x, "=x" the text x, "." the row itself (a list of scalars), or a function of `kg.derive` over
+    such a path ("previous(Close)"). A field whose name is no word is written ["like this"]. A column not named has
+    its own name as path. `lacks` are columns that this object cannot fill.
 
     `shape` names how what is at `each` becomes rows, if it is not a list of objects:
     entries: an object whose keys are data: {k: {..}} or {k: v} has rows with the fields `key`, and those of the

@@ -401,7 +401,9 @@ def _check_reach(file: _File) -> None:
     _report_unused(file, file.objects, {f.get("gives") for f in file.fetches.values()}, "no fetch gives the object")
     filled = {table for o in file.objects.values() for table in o.get("fills", ())}
     with_via = {name for name, table in file.tables.items() if table.get("via")}
-    _report_unused(file, file.tables, filled | with_via, "no object fills the table")
+    # a table of names is never read: other tables hold the names, the source lists them
+    names_only = {name for name, table in file.tables.items() if list(table.get("columns", ())) == [table.get("label")]}
+    _report_unused(file, file.tables, filled | with_via | names_only, "no object fills the table")
 
 
 def _report_unused(file: _File, declared: Map, used: Collection[str | None], sentence: str) -> None:

@@ -29,7 +29,8 @@ class QueryError(KgError):
 class MissingInput(QueryError):
     """A table can only be asked with an input that the program does not bind.
 
-    `table` is the table, `inputs` the columns of which one must be bound, `words` how people say them.
+    `table` is the table, `inputs` the columns of which one must be bound (or several: "team and day"), `words` how
+    people say those that are missing.
     """
 
     def __init__(self, table: str, inputs: tuple[str, ...], words: tuple[str, ...] = ()):

@@ -22,7 +22,7 @@ from .inputs import as_input, limits_of, within
 from .ledger import Call, Entry, call_of
 from .physical import duckdb_sql
 from .sources.base import Source
-from .steps import Inputs, Lookup, Plan, Step
+from .steps import Lookup, Plan, Step
 from .store import Arrival, Store
 
 # In-process calls are answered faster than one by one they could be stored: so many, or for so long, are gathered.
@@ -97,33 +97,39 @@ class Fetcher:
         """The calls of `step`, given what earlier steps have stored. Raises BudgetExceeded if they are far too many."""
         fetch = step.access.fetch
         table = self.domain.table(step.access.table)
-        columns, clipped = [], step.clipped
-        for need, (arg, _), sources in zip(step.access.needs, fetch.args, step.sources, strict=True):
-            values = self._values(sources, table.column(need), step, limits)
-            inside = within(values, limits_of(fetch, arg))
+        takes = [
+            (table.column(need), limits_of(fetch, arg))
+            for need, (arg, _) in zip(step.access.needs, fetch.args, strict=True)
+        ]
+        parts, clipped, order = [], step.clipped, []
+        for places in step.together:
+            values = self._values(places, [takes[p][0] for p in places], step, limits)
+            inside = [v for v in values if all(within([x], takes[p][1]) for p, x in zip(places, v, strict=True))]
             clipped = clipped or len(inside) < len(values)
-            columns.append(inside)
-        wanted = math.prod(map(len, columns))
+            parts.append(inside)
+            order += [fetch.args[p][1] for p in places]
+        wanted = math.prod(map(len, parts))
         if wanted > max(MAX_INPUTS, limits.max_calls):
             raise BudgetExceeded(step.access.table, wanted, limits.max_calls)
-        inputs = [source for _, source in fetch.args]
-        bound = (dict(zip(inputs, values, strict=True)) for values in itertools.product(*columns))
+        bound = (dict(zip(order, itertools.chain(*values), strict=True)) for values in itertools.product(*parts))
         return Calls([call_of(fetch, self.domain.name, values) for values in bound], clipped)
 
-    def _values(self, sources: tuple[Inputs, ...], column: Column, step: Step, limits: Limits) -> list[Any]:
-        """The values of one input, each once, as the API wants them."""
-        values: dict[Any, None] = {}
-        for source in sources:
+    def _values(
+        self, places: Sequence[int], columns: Sequence[Column], step: Step, limits: Limits
+    ) -> list[tuple[Any, ...]]:
+        """The values of the inputs at `places`, which come together, each once, as the API wants them."""
+        values: dict[tuple[Any, ...], None] = {}
+        for source in step.sources[places[0]]:
             if isinstance(source, Lookup):
                 sql = duckdb_sql(source.query, self.domain)
                 found = self.store.run(sql, max_rows=MAX_INPUTS, timeout=max(limits.left(), 0.01))
                 if found.cut_off:
                     raise BudgetExceeded(step.access.table, MAX_INPUTS, limits.max_calls)
                 # in a fixed order, so that the same question makes the same calls
-                inputs = {v for row in found.rows if (v := as_input(row[0], column)) is not None}
-                values.update(dict.fromkeys(sorted(inputs)))
+                rows = {tuple(map(as_input, row, columns)) for row in found.rows}
+                values.update(dict.fromkeys(sorted(row for row in rows if None not in row)))
             else:
-                values.update((v, None) for v in source)
+                values.update(((v,), None) for v in source)
         return list(values)
 
     def _step(self, step: Step, done: Filled, limits: Limits, now: dt.datetime) -> None:
@@ -187,7 +193,10 @@ class Fetcher:
         left = limits.left()
         if left <= 0:
             raise DeadlineExceeded("the time for this question is up", endpoint=fetch.endpoint)
-        args = {k: str(v) if k in fetch.as_text else v for k, v in call.args}
+        args: dict[str, Any] = dict(fetch.fixed)
+        for name, value in call.args:
+            value = str(value) if name in fetch.as_text else value
+            args[name] = [value] if name in fetch.as_list else value
         return self.source.call(fetch.endpoint, args, timeout=left)
 
 

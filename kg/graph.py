@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import datetime as dt
 import time
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from sqlglot import exp
 
@@ -181,7 +182,7 @@ class Graph:
         width = len(result.columns)
         if [r[:width] for r in rows] != result.rows:
             return [everything] * len(result.rows)
-        return [self.store.entries(sorted(set(r[width:]) - {None})) for r in rows]
+        return [self.store.entries(sorted(set(_flat(r[width:])) - {None})) for r in rows]
 
     def spell(self, prepared: Prepared) -> str:
         """The program in the call spelling, where it has one."""
@@ -225,6 +226,12 @@ def _with_calls(tree: exp.Query) -> exp.Query | None:
             continue  # a table in place: no call brought it
         traced = traced.select(exp.alias_(exp.column(CALL, s.alias_or_name, quoted=True), f"call_{i}"), copy=False)
     return traced
+
+
+def _flat(calls: Iterable[Any]) -> Iterator[Any]:
+    """The ids of calls; a row that is joined from pieces has a list of them."""
+    for c in calls:
+        yield from c if isinstance(c, list) else (c,)
 
 
 def _remember(kept: dict[K, V], key: K, value: V) -> None:

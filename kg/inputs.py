@@ -78,8 +78,10 @@ def constants(known: Facts, ref: Ref, column: Column) -> tuple[Scalar, ...] | No
 
 
 def within(values: Iterable[Any], limits: Limits | None) -> tuple[Any, ...]:
-    """Those of `values` that the API takes."""
-    return tuple(v for v in values if limits is None or limits[0] <= v <= limits[1])
+    """Those of `values` that the API takes; the limits of a time are years."""
+    if limits is None:
+        return tuple(values)
+    return tuple(v for v in values if limits[0] <= (year_in(v) or 0 if isinstance(v, str) else v) <= limits[1])
 
 
 def whole_range(known: Facts, refs: Iterable[tuple[Ref, bool]], limits: Limits | None) -> tuple[range | None, bool]:
@@ -93,7 +95,7 @@ def whole_range(known: Facts, refs: Iterable[tuple[Ref, bool]], limits: Limits |
         r = known.ranges.get(ref)
         if r is None:
             continue
-        first, last = (_year(r.low), _year(r.high)) if is_date else (_ceil(r.low), _floor(r.high))
+        first, last = (year_in(r.low), year_in(r.high)) if is_date else (above(r.low), below(r.high))
         low = first if low is None or (first is not None and first > low) else low
         high = last if high is None or (last is not None and last < high) else high
     if low is None and high is None:
@@ -108,21 +110,24 @@ def whole_range(known: Facts, refs: Iterable[tuple[Ref, bool]], limits: Limits |
     return range(low, max(high + 1, low)), clipped
 
 
-def _year(value: Any) -> int | None:
+def year_in(value: Any) -> int | None:
+    """The year that an ISO date begins with."""
     try:
         return int(str(value)[:4])
     except ValueError:
         return None
 
 
-def _ceil(value: Any) -> int | None:
+def above(value: Any) -> int | None:
+    """The least whole number that is not less."""
     try:
         return math.ceil(decimal.Decimal(str(value)))
     except (decimal.InvalidOperation, OverflowError, ValueError):
         return None
 
 
-def _floor(value: Any) -> int | None:
+def below(value: Any) -> int | None:
+    """The greatest whole number that is not more."""
     try:
         return math.floor(decimal.Decimal(str(value)))
     except (decimal.InvalidOperation, OverflowError, ValueError):

@@ -8,12 +8,14 @@ speak of; here they are only read and judged, in memory.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Container, Iterable, Mapping
-from dataclasses import dataclass, field
+import itertools
+from collections.abc import Container, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import orjson
 
+from .days import wider
 from .domain import CHANGES, Changes, Domain, Fetch
 
 # How long a stored fact is believed. Static facts never age.
@@ -25,6 +27,7 @@ KEEP: dict[Changes, dt.timedelta | None] = {
 }
 
 Key = tuple[Any, ...]
+DAY = "2024-03-09"  # the form of the shortest period
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +83,14 @@ class Ledger:
             self.objects.setdefault((entry.call.domain, obj), {}).update(held)
 
     def covers(self, call: Call, fetch: Fetch, domain: Domain, now: dt.datetime) -> Entry | None:
-        """The fresh entry that makes `call` unnecessary: the call itself, or the object it would bring."""
-        entry = self.calls.get(call)
-        if (entry is None or not entry.fresh(now)) and (key := object_key(call, fetch, domain)) is not None:
-            entry = self.holds(domain.name, fetch.gives, key)
+        """The fresh entry that makes `call` unnecessary: the call itself, one for a period that holds those it names,
+        or the object it would bring."""
+        for same in _wider(call, fetch) if fetch.periods else (call,):
+            entry = self.calls.get(same)
+            if entry is not None and entry.fresh(now):
+                return entry
+        key = object_key(call, fetch, domain)
+        entry = None if key is None else self.holds(domain.name, fetch.gives, key)
         return entry if entry is not None and entry.fresh(now) else None
 
     def drop(self, domain: str, ids: Container[int] | None = None) -> None:
@@ -111,9 +118,16 @@ class Ledger:
         return self.objects.get((domain, obj), {}).get(key)
 
 
+def _wider(call: Call, fetch: Fetch) -> Iterator[Call]:
+    """`call`, and those that ask for longer periods with the other arguments as they are."""
+    options = [wider(value) if arg in fetch.periods else (value,) for arg, value in call.args]
+    for values in itertools.product(*options):
+        yield replace(call, args=tuple((arg, value) for (arg, _), value in zip(call.args, values, strict=True)))
+
+
 def object_key(call: Call, fetch: Fetch, domain: Domain) -> Key | None:
-    """The key of the one object that `call` asks for; None if it asks for several."""
-    if fetch.search:
+    """The key of the one object that `call` asks for; None if it asks for several, as a listing does."""
+    if fetch.search or any(arg in fetch.periods and len(str(value)) < len(DAY) for arg, value in call.args):
         return None
     bound = {source: value for (_, source), (_, value) in zip(fetch.args, call.args, strict=True)}
     fields = [k.removeprefix("@") for k in domain.object_by_name[fetch.gives].key]

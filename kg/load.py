@@ -45,7 +45,8 @@ _FIELD = Text(r"\.|@?[A-Za-z_][\w-]*", 'a field of the object, an "@argument", o
 _INPUT = Text(r"[A-Za-z_][\w-]*", "a field of the object's key, or a column")
 _CELL = Text(
     paths.CELL,
-    'a path: field, field.inner, ["any name"], "^field" of the object, "@argument", "." for the row itself, '
+    'a path: field, field.inner, ["any name"], "^field" of the object, "@argument", "=text" for the same in all '
+    'rows, "." for the row itself, '
     "or a function of one, as in number(field)",
 )
 _ROWS = Text(paths.ROWS, 'where rows are: "$", "$[*]", "cast[*]", "$.data.films[*]"')
@@ -222,7 +223,8 @@ def json_schema() -> dict[str, Any]:
 
 
 def _domain(raw: Map, home: Path) -> Domain:
-    fetches, source = raw.get("fetches", {}), source_of(raw["source"], home)
+    source = source_of(raw["source"], home)
+    fetches = raw.get("fetches", {})
     return Domain(
         name=raw["domain"],
         about=raw["about"],

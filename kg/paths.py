@@ -13,18 +13,18 @@ _WORDS = r"[A-Za-z_][\w-]*(?: [\w-]+)*"
 _QUOTED = r'\["[^"\]]+"\]'
 _FIELDS = rf"(?:{_WORDS}|{_QUOTED})(?:\.{_WORDS}|{_QUOTED})*"
 ROWS = rf"\$?(?:\.?{_WORDS}|{_QUOTED}|\[\*\])*"
-CELL = (
-    rf"((?:[a-z_]\w*\()*)(\.|\^\.|@{_WORDS}|\^?{_FIELDS})(\)*)"  # also for editors: JSON Schema knows no named groups
-)
+# Also for editors: JSON Schema knows no named groups.
+CELL = rf"((?:[a-z_]\w*\()*)(\.|\^\.|=[^()]+|@{_WORDS}|\^?{_FIELDS})(\)*)"
 _STEP = re.compile(rf'({_WORDS})|\["([^"\]]+)"\]|(\[\*\])')
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """Where a column's values are: `steps` into the row, the object around it ("^"), or the call's argument ("@").
+    """Where a column's values are: `steps` into the row, the object around it ("^"), the call's argument ("@"), or
+    in the path itself ("=": the same for all rows).
     The `functions` are then applied, in this order."""
 
-    origin: Literal["", "^", "@"]
+    origin: Literal["", "^", "@", "="]
     steps: tuple[str, ...]
     functions: tuple[str, ...] = ()
 
@@ -43,8 +43,8 @@ def cell(text: str) -> Cell | None:
         return None
     functions = tuple(reversed(m[1].split("(")[:-1]))
     path: str = m[2]
-    if path[0] == "@":
-        return Cell("@", (path[1:],), functions)
+    if path[0] in "@=":
+        return Cell("@" if path[0] == "@" else "=", (path[1:],), functions)
     steps = tuple(name for name in steps_of(path.removeprefix("^").removeprefix(".")) if name is not None)
     return Cell("^" if path[0] == "^" else "", steps, functions)
 

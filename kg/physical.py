@@ -7,7 +7,8 @@ from sqlglot.errors import ErrorLevel
 
 from .bindings import COLUMN
 from .domain import Column, Domain
-from .steps import PARTITION
+from .pieces import joined
+from .steps import PARTITION, Pieces
 from .text import fold
 
 _FOLD = "kg_fold"
@@ -19,7 +20,10 @@ def physical(tree: exp.Expr, domain: Domain) -> exp.Expr:
     nodes = list(out.walk())
     for node in nodes:
         if isinstance(node, exp.Table) and (stored := node.meta.get(PARTITION)) is not None:
-            _store(node, stored, domain)
+            if isinstance(stored, Pieces):
+                _store_pieces(node, stored, domain)
+            else:
+                _store(node, stored, domain)
     # inner ones first: what is rewritten is moved, not copied
     for node in reversed(nodes):
         if isinstance(node, exp.In):
@@ -40,12 +44,21 @@ def duckdb_sql(tree: exp.Expr, domain: Domain) -> str:
 
 
 def _store(table: exp.Table, stored: str, domain: Domain) -> None:
-    alias = table.args.get("alias")
-    columns = alias.columns if alias is not None else []
-    name = exp.TableAlias(this=exp.to_identifier(table.alias_or_name, quoted=True), columns=list(columns))
+    name = _named(table)
     table.set("this", exp.to_identifier(stored, quoted=True))
     table.set("db", exp.to_identifier(domain.name, quoted=True))
     table.set("alias", name)
+
+
+def _store_pieces(table: exp.Table, stored: Pieces, domain: Domain) -> None:
+    rows = joined(domain.table(table.name), stored, domain.name)
+    table.replace(exp.Subquery(this=rows, alias=_named(table)))
+
+
+def _named(table: exp.Table) -> exp.TableAlias:
+    alias = table.args.get("alias")
+    columns = alias.columns if alias is not None else []
+    return exp.TableAlias(this=exp.to_identifier(table.alias_or_name, quoted=True), columns=list(columns))
 
 
 def _match(*sides: exp.Expr) -> str:

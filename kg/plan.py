@@ -11,17 +11,20 @@ limited access patterns", SIGMOD 1999.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 
 from sqlglot import exp
 
-from .bindings import Binding, Const, Edge, Facts, OneOf, Ref, Within
-from .domain import Access, Column, Domain, Scalar, Via
+from .bindings import Binding, Edge, Ref, Within
+from .candidates import Bound, Known, candidates, fewest, inputs, is_outside, together
+from .domain import Access, Domain, Via
 from .errors import MissingInput, QueryError
-from .inputs import Limits, as_input, constants, limits_of, whole_range, within, words
-from .scopes import Item, Scope, Scopes, binding_query, with_ctes
-from .steps import PARTITION, Inputs, Lookup, Plan, Step
+from .inputs import constants, limits_of, words
+from .pieces import cheapest, groups, pieces
+from .scopes import Item, Scope, Scopes
+from .steps import PARTITION, Inputs, Lookup, Pieces, Plan, Step
 
 __all__ = ["Lookup", "Plan", "Step", "plan"]
 
@@ -45,33 +48,16 @@ def plan(tree: exp.Query, domain: Domain) -> Plan:
 
 @dataclass(frozen=True)
 class _Way:
-    """The steps that would fill a source, what they cost, the rows they bring, and where these will be."""
+    """How a source would be filled: the steps, made only for the way that is taken, what they cost, how many rows they
+    bring, and where. `lacks` are columns that the rows do not have, `bound` how many inputs narrow down what comes.
+    """
 
-    steps: tuple[Step, ...]
+    steps: Callable[[], tuple[Step, ...]]
     cost: float
     rows: float
-    partition: str
-
-
-@dataclass(frozen=True)
-class _Bound:
-    """Where the values of one input come from, how many there will be, and whether limits cut some off."""
-
-    sources: tuple[Inputs, ...]
-    count: float
-    clipped: bool = False
-
-
-@dataclass(frozen=True)
-class _Known:
-    """What binds the inputs of a scope: its own facts, and what it was given, whose names belong to `home`."""
-
-    facts: Facts
-    given: Mapping[Ref, Sequence[Binding]] = field(default_factory=dict)
-    home: Scope | None = None
-
-    def under(self, branch: Facts) -> _Known:
-        return _Known(self.facts.joined(branch), self.given, self.home)
+    partition: str | Pieces
+    lacks: tuple[str, ...] = ()
+    bound: int = 1
 
 
 class _Planner:
@@ -96,9 +82,9 @@ class _Planner:
             self.query(query.right, given, home)
             return
         scope = self.scopes.of(query)
-        self._select(scope, _Known(scope.facts, _given_to(scope, given), home))
+        self._select(scope, Known(scope.facts, _given_to(scope, given), home))
 
-    def _select(self, scope: Scope, known: _Known) -> None:
+    def _select(self, scope: Scope, known: Known) -> None:
         for item in scope.items.values():
             item.filled = False
             if item.table is None and isinstance(item.node, exp.Subquery):
@@ -155,16 +141,20 @@ class _Planner:
 
     # -- filling -------------------------------------------------------------------------------------------------
 
-    def _fill(self, scope: Scope, known: _Known) -> None:
+    def _fill(self, scope: Scope, known: Known) -> None:
         """Append steps until every source of the scope is filled, the cheapest first."""
         todo = [item for item in scope.items.values() if not item.filled]
         while todo:
             tables = [item for item in todo if item.table is not None]
-            ways = [(way.cost, i, way) for i, item in enumerate(tables) for way in self._ways(item, scope, known)]
+            ways = [
+                (way.cost, i, -way.bound, way)
+                for i, item in enumerate(tables)
+                for way in self._ways(item, scope, known)
+            ]
             if ways:
-                _, place, way = min(ways, key=lambda w: w[:2])
+                _, place, _, way = min(ways, key=lambda w: w[:3])
                 item = tables[place]
-                self.steps += way.steps
+                self.steps += way.steps()
                 item.node.meta[PARTITION] = way.partition
                 item.rows = way.rows
             else:
@@ -172,7 +162,7 @@ class _Planner:
             item.filled = True
             todo.remove(item)
 
-    def _derived(self, todo: list[Item], scope: Scope, known: _Known) -> Item:
+    def _derived(self, todo: list[Item], scope: Scope, known: Known) -> Item:
         """Plan the first of `todo` that is a subquery or a CTE and can be, given what binds its outputs here."""
         error: MissingInput | None = None
         for item in todo:
@@ -191,134 +181,99 @@ class _Planner:
         tables = [item for item in todo if item.table is not None]
         raise error if error is not None and not tables else self._dead_end(tables[0], scope)
 
-    def _ways(self, item: Item, scope: Scope, known: _Known) -> Iterator[_Way]:
-        yield from self._single_ways(item, scope, known)
+    def _ways(self, item: Item, scope: Scope, known: Known) -> Iterator[_Way]:
+        yield from self._plain_ways(item, scope, known)
         # an OR whose branches bind different columns: one way for each branch, into the same partition
         for branches in known.facts.branches:
-            chosen = [self._ways_by_partition(item, scope, known.under(b)) for b in branches]
+            chosen = [_by_partition(self._plain_ways(item, scope, known.under(b))) for b in branches]
             for stored in set.intersection(*(set(c) for c in chosen)):
                 kept = [c[stored] for c in chosen]
-                steps = tuple(dict.fromkeys(s for w in kept for s in w.steps))
-                yield _Way(steps, sum(w.cost for w in kept), sum(w.rows for w in kept), stored)
+                yield _Way(_all_steps(kept), sum(w.cost for w in kept), sum(w.rows for w in kept), stored)
 
-    def _ways_by_partition(self, item: Item, scope: Scope, known: _Known) -> dict[str, _Way]:
-        """The cheapest way into each partition."""
-        found: dict[str, _Way] = {}
-        for way in self._single_ways(item, scope, known):
-            if way.partition not in found or way.cost < found[way.partition].cost:
-                found[way.partition] = way
-        return found
+    def _plain_ways(self, item: Item, scope: Scope, known: Known) -> Iterator[_Way]:
+        """The ways into one partition or into pieces that belong together, where they have what is used."""
+        assert item.table is not None
+        joint = list(groups(self.domain, item.table))
+        ways = list(self._single_ways(item, scope, known, every=bool(joint)))
+        for group in joint:
+            way = self._pieces(item, group, ways)
+            if way is not None:
+                yield way
+                ways = [w for w in ways if w.partition not in group]
+        for way in ways:
+            if not item.uses(way.lacks, item.conditioned):
+                yield replace(way, cost=way.cost + LACKING_COSTS * len(item.uses(way.lacks, item.shown)))
 
-    def _single_ways(self, item: Item, scope: Scope, known: _Known) -> Iterator[_Way]:
+    def _pieces(self, item: Item, group: Mapping[str, tuple[str, ...]], ways: Sequence[_Way]) -> _Way | None:
+        """The cheapest way into several of `group` that have what is used; None if one has as much, or none can."""
+        assert item.table is not None
+        best = {p: w for p, w in _by_partition(ways).items() if isinstance(p, str) and p in group}
+        if not best:
+            return None
+        used = set(item.uses(tuple(c.name for c in item.table.columns), item.conditioned | item.shown))
+        lacked = {p: used & set(group[p]) for p in best}
+        never = set.intersection(*lacked.values())
+        if not all(lacks - never for lacks in lacked.values()) or item.uses(tuple(never), item.conditioned):
+            return None
+        chosen = cheapest(used - never, group, {p: w.cost for p, w in best.items()})
+        parts = {p: lacks for p, lacks in group.items() if p in chosen}
+        kept = [best[p] for p in parts]
+        cost = sum(w.cost for w in kept) + LACKING_COSTS * len(never)
+        return _Way(_all_steps(kept), cost, max(w.rows for w in kept), pieces(item.table, parts))
+
+    def _single_ways(self, item: Item, scope: Scope, known: Known, *, every: bool) -> Iterator[_Way]:
+        """The ways into one partition; only those that have what conditions use, unless `every` is wanted."""
         table = item.table
         assert table is not None
         for access in self.domain.accesses[table.name]:
-            if not item.uses(access.lacks, item.conditioned):
+            if every or not item.uses(access.lacks, item.conditioned):
                 yield from self._direct(item, access, scope, known)
         for via in table.via:
             if all(constants(known.facts, item.ref(c), table.column(c)) == (v,) for c, v in via.only):
                 yield from self._over(item, via, scope, known)
 
-    def _direct(self, item: Item, access: Access, scope: Scope, known: _Known) -> Iterator[_Way]:
-        inputs: list[_Bound] = []
-        for need, (arg, _) in zip(access.needs, access.fetch.args, strict=True):
-            found = self._inputs(item, need, scope, known, limits_of(access.fetch, arg))
-            if found is None:
+    def _direct(self, item: Item, access: Access, scope: Scope, known: Known) -> Iterator[_Way]:
+        choices = []
+        for place in range(len(access.needs)):
+            choices.append(candidates(item, access, place, scope, known))
+            if not choices[-1]:
                 return
-            inputs.append(found)
-        calls = 1.0
-        for found in inputs:
-            calls *= found.count
-        step = Step(access, tuple(f.sources for f in inputs), calls, any(f.clipped for f in inputs))
-        cost = calls * (SEARCH_COSTS if access.fetch.search else 1.0)
-        yield _Way((step,), cost + _lacking(item, access), calls * self._rows_per_call(access), access.partition)
+        found = together(choices)
+        if found is None:
+            return
+        chosen, calls = found
 
-    def _over(self, item: Item, via: Via, scope: Scope, known: _Known) -> Iterator[_Way]:
+        def steps() -> tuple[Step, ...]:
+            return (Step(access, inputs(chosen), calls, any(b.clipped for b in chosen)),)
+
+        cost = calls * (SEARCH_COSTS if access.fetch.search else 1.0)
+        rows = calls * self._rows_per_call(access)
+        yield _Way(steps, cost, rows, access.partition, access.lacks, len(access.needs))
+
+    def _over(self, item: Item, via: Via, scope: Scope, known: Known) -> Iterator[_Way]:
         """The ways that reach `item` through a helper table."""
         assert item.table is not None
         for helper in self.domain.accesses[via.through]:
             if helper.needs != (via.match,) or helper.fetch.search or {via.take, via.match} & set(helper.lacks):
                 continue
-            found = self._inputs(item, via.needs, scope, known, limits_of(helper.fetch, helper.fetch.args[0][0]))
+            found = fewest(candidates(item, replace(helper, needs=(via.needs,)), 0, scope, known))
             if found is None:
                 continue
-            first = Step(helper, (found.sources,), found.count, found.clipped)
-            lookup = Lookup(_helper_query(via, helper.partition, found.sources))
             calls = found.count * self._rows_per_call(helper)
             for access in self.domain.accesses[item.table.name]:
-                if access.needs != (via.gives,) or access.fetch.search or item.uses(access.lacks, item.conditioned):
+                if access.needs != (via.gives,) or access.fetch.search:
                     continue
-                second = Step(access, ((lookup,),), calls)
-                cost = found.count + calls + _lacking(item, access)
-                yield _Way((first, second), cost, calls * self._rows_per_call(access), access.partition)
+                steps = partial(_over_helper, via, helper, access, found, calls)
+                rows = calls * self._rows_per_call(access)
+                yield _Way(steps, found.count + calls, rows, access.partition, access.lacks)
 
     def _rows_per_call(self, access: Access) -> float:
         if access.fetch.search:
             return ROWS_OF_SEARCH
-        if access.needs == self.domain.table(access.table).key:
+        if access.needs and set(access.needs) == set(self.domain.table(access.table).key):
             return ROWS_OF_ENTITY
         key = self.domain.object_by_name[access.fetch.gives].key
         return ROWS_OF_LIST if all(k.startswith("@") for k in key) else ROWS_OF_CHILDREN
-
-    # -- inputs ----------------------------------------------------------------------------------------------
-
-    def _inputs(self, item: Item, need: str, scope: Scope, known: _Known, limits: Limits | None) -> _Bound | None:
-        """What binds the column `need` of `item`, the fewest values first; None if nothing does."""
-        assert item.table is not None
-        column, ref = item.table.column(need), item.ref(need)
-        values = constants(known.facts, ref, column)
-        if values is not None:
-            inside = within(values, limits)
-            if values and not inside:
-                return None  # nothing of what is asked for can be had
-            return _Bound((inside,), len(inside), len(inside) < len(values))
-        found: list[_Bound] = []
-        if column.type in ("INTEGER", "BIGINT"):
-            numbers, clipped = whole_range(known.facts, _year_refs(item, column), limits)
-            if numbers is not None and (len(numbers) or not clipped):
-                found.append(_Bound((numbers,), len(numbers), clipped))
-        homes = [(b, scope) for b in known.facts.bound.get(ref, ())]
-        if known.home is not None:
-            homes += [(b, known.home) for b in known.given.get(ref, ())]
-        found += [f for b, home in homes if (f := self._bound(b, item, home, column, limits)) is not None]
-        return min(found, key=lambda f: f.count, default=None)
-
-    def _bound(self, binding: Binding, item: Item, home: Scope, column: Column, limits: Limits | None) -> _Bound | None:
-        """The values that `binding` allows. Looked-up values are held against the limits when they are known."""
-        if isinstance(binding, Const):
-            values = [v for c in binding.values if (v := as_input(c, column)) is not None]
-            inside = within(values, limits)
-            return _Bound((inside,), len(inside), len(inside) < len(values))
-        if isinstance(binding, Within):
-            if id(binding.query) not in home.runnable:
-                return None
-            return _Bound((Lookup(with_ctes(binding.query.copy(), home)),), ROWS_OF_CHILDREN)
-        if isinstance(binding, OneOf):
-            parts = [self._bound(o, item, home, column, limits) for o in binding.options]
-            kept = [p for p in parts if p is not None]
-            if len(kept) < len(parts):
-                return None
-            sources = tuple(s for p in kept for s in p.sources)
-            return _Bound(sources, sum(p.count for p in kept), any(p.clipped for p in kept))
-        found = home.resolve(binding.source[0])
-        if found is None or found[1] is item:
-            return None
-        known = self._constants(found, binding, column)
-        if known is not None:
-            inside = within(known, limits)
-            return _Bound((inside,), len(inside), len(inside) < len(known)) if inside or not known else None
-        if not found[1].filled:
-            return None
-        return _Bound((Lookup(binding_query(found[0], binding.source)),), max(found[1].rows, 1))
-
-    def _constants(self, found: tuple[Scope, Item], edge: Edge, column: Column) -> tuple[Scalar, ...] | None:
-        """The constants that the other side of an equality is among: then nothing need be looked up."""
-        scope, item = found
-        other = item.table.by_name.get(edge.source[1]) if item.table is not None else None
-        if other is None or edge.loose:  # to contain one text is not to be it
-            return None
-        values = constants(scope.facts, edge.source, other)
-        return None if values is None else tuple(v for c in values if (v := as_input(c, column)) is not None)
 
     def _reaches(self, edge: Edge, item: Item, home: Scope) -> bool:
         """Whether the other side of an equality is filled already."""
@@ -336,33 +291,38 @@ class _Planner:
                 if ref[0] == item.alias and isinstance(b, Within) and id(b.query) in self.missing:
                     return self.missing[id(b.query)]  # the subquery would have bound it
         accesses = self.domain.accesses[table.name]
-        usable = [a for a in accesses if not item.uses(a.lacks, item.conditioned)]
+        joint = [g for g in groups(self.domain, table) if not item.uses(_all_lack(g), item.conditioned)]
+        usable = [
+            a
+            for a in accesses
+            if not item.uses(a.lacks, item.conditioned) or any(a.partition in group for group in joint)
+        ]
         ways = [(need, a.fetch, i) for a in usable for i, need in enumerate(a.needs)]
         ways += [
             (v.needs, h.fetch, 0) for v in table.via for h in self.domain.accesses[v.through] if h.needs == (v.match,)
         ]
         for need, fetch, i in ways:
             limits = limits_of(fetch, fetch.args[i][0])
-            if limits and self._is_outside(item, table.column(need), scope.facts, limits):
+            if limits and is_outside(item, table.column(need), scope.facts, fetch, i):
                 return QueryError(f"{table.name} is only known for {need} {limits[0]} to {limits[1]}.")
-        inputs = list(dict.fromkeys(n for a in usable for n in a.needs))
-        inputs += [v.needs for v in table.via if v.needs not in inputs and any(v.gives in a.needs for a in usable)]
-        if not inputs:
+        asked = [(a.needs, self._unbound(item, a, scope)) for a in usable]
+        asked = [one for one in asked if not any(set(needs) < set(one[0]) for needs, _ in asked)]
+        asked += [((v.needs,), (v.needs,)) for v in table.via if any(v.gives in a.needs for a in usable)]
+        if not asked:
             used = ", ".join(item.uses(tuple(dict.fromkeys(c for a in accesses for c in a.lacks)), item.conditioned))
             return QueryError(f"No call brings rows of {table.name} that have all of {used}.", hint="Leave one out.")
-        return MissingInput(
-            table.name, tuple(inputs), tuple(dict.fromkeys(words(self.domain, table, i) for i in inputs))
-        )
+        needs = dict.fromkeys(" and ".join(needs) for needs, _ in asked)
+        said = dict.fromkeys(" and ".join(words(self.domain, table, n) for n in unbound) for _, unbound in asked)
+        return MissingInput(table.name, tuple(needs), tuple(said))
 
-    def _is_outside(self, item: Item, column: Column, known: Facts, limits: Limits) -> bool:
-        values = constants(known, item.ref(column.name), column)
-        if values is not None:
-            return bool(values) and not within(values, limits)
-        numbers, clipped = whole_range(known, _year_refs(item, column), limits)
-        return clipped and numbers is not None and not len(numbers)
+    def _unbound(self, item: Item, access: Access, scope: Scope) -> tuple[str, ...]:
+        """The inputs of `access` that nothing binds; all of them if they are bound, but to what cannot be had."""
+        known = Known(scope.facts)
+        found = (need for i, need in enumerate(access.needs) if not candidates(item, access, i, scope, known))
+        return tuple(found) or access.needs
 
 
-def _borrowed(known: _Known, scope: Scope) -> Iterator[tuple[Ref, Binding, Scope]]:
+def _borrowed(known: Known, scope: Scope) -> Iterator[tuple[Ref, Binding, Scope]]:
     """What binds columns of `scope` from outside it, and the scope that the names in it belong to."""
     for ref, bindings in known.facts.bound.items():
         for b in bindings:
@@ -372,12 +332,6 @@ def _borrowed(known: _Known, scope: Scope) -> Iterator[tuple[Ref, Binding, Scope
         for ref, given in known.given.items():
             for b in given:
                 yield ref, b, known.home
-
-
-def _year_refs(item: Item, column: Column) -> list[tuple[Ref, bool]]:
-    """The column, and the date whose year it is, as `whole_range` takes them."""
-    own = (item.ref(column.name), False)
-    return [own, (item.ref(column.year_of), True)] if column.year_of else [own]
 
 
 def _given_to(scope: Scope, given: Given) -> dict[Ref, Sequence[Binding]]:
@@ -405,11 +359,33 @@ def _bound_by(query: exp.Expr) -> Given:
     return {}
 
 
-def _lacking(item: Item, access: Access) -> float:
-    return LACKING_COSTS * len(item.uses(access.lacks, item.shown))
+def _over_helper(via: Via, helper: Access, access: Access, found: Bound, calls: float) -> tuple[Step, ...]:
+    """The calls that fill the helper table, and those for what it then holds."""
+    (sources,) = inputs([found])
+    lookup = Lookup(_helper_query(via, helper, sources))
+    return Step(helper, (sources,), found.count, found.clipped), Step(access, ((lookup,),), calls)
 
 
-def _helper_query(via: Via, stored: str, values: tuple[Inputs, ...]) -> exp.Select:
+def _all_steps(ways: Sequence[_Way]) -> Callable[[], tuple[Step, ...]]:
+    """The steps of all `ways`, each once."""
+    return lambda: tuple(dict.fromkeys(step for way in ways for step in way.steps()))
+
+
+def _all_lack(group: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    """The columns that none of the stored tables has."""
+    return tuple(set.intersection(*map(set, group.values())))
+
+
+def _by_partition(ways: Iterable[_Way]) -> dict[str | Pieces, _Way]:
+    """The cheapest way into each partition."""
+    found: dict[str | Pieces, _Way] = {}
+    for way in ways:
+        if way.partition not in found or way.cost < found[way.partition].cost:
+            found[way.partition] = way
+    return found
+
+
+def _helper_query(via: Via, helper: Access, values: tuple[Inputs, ...]) -> exp.Select:
     """`SELECT take FROM through WHERE match IN values`."""
     match = exp.column(via.match, via.through, quoted=True)
     conditions: list[exp.Expr] = []
@@ -420,10 +396,13 @@ def _helper_query(via: Via, stored: str, values: tuple[Inputs, ...]) -> exp.Sele
         elif isinstance(v, range):
             low, high = exp.Literal.number(v.start), exp.Literal.number(v.stop - 1)
             conditions.append(exp.Between(this=match.copy(), low=low, high=high))
+        elif helper.fetch.periods:
+            text = exp.cast(match, "TEXT")
+            conditions += [exp.StartsWith(this=text.copy(), expression=exp.convert(x)) for x in v] or [exp.false()]
         else:
             conditions.append(exp.In(this=match.copy(), expressions=[exp.convert(x) for x in v]) if v else exp.false())
     table = exp.Table(this=exp.to_identifier(via.through, quoted=True))
-    table.meta[PARTITION] = stored
+    table.meta[PARTITION] = helper.partition
     take = exp.column(via.take, via.through, quoted=True)
     return (
         exp.select(take, copy=False)

@@ -185,24 +185,24 @@ class Scopes:
             scope.refers.append(owner)
 
 
-def binding_query(scope: Scope, ref: Ref) -> exp.Expr:
-    """`SELECT DISTINCT ref` over the filled sources of `scope` that are connected with it, filtered as far as known.
-
-    Only sources that have a row wherever that of `ref` has one may filter it.
+def binding_query(scope: Scope, *refs: Ref) -> exp.Expr:
+    """`SELECT DISTINCT refs`, which are columns of one source, over the filled sources of `scope` that are connected
+    with it, filtered as far as known. Only sources that have a row wherever that one has may filter it.
     """
+    alias = refs[0][0]
     filled = {a for a, item in scope.items.items() if item.filled}
     known = [c for c in scope.conditions if c.aliases <= filled and all(id(q) in scope.runnable for q in c.queries)]
-    there = {a for a in filled if not scope.items[a].nullable} | {ref[0]}
+    there = {a for a in filled if not scope.items[a].nullable} | {alias}
     while more := {a for c in known if c.needs_rows and c.holds_for & there for a in c.aliases} - there:
         there |= more
     conditions = [c for c in known if c.aliases <= there and (not c.is_partner or c.holds_for & there)]
-    joined = {ref[0]}
+    joined = {alias}
     while more := {a for c in conditions if c.aliases & joined for a in c.aliases} - joined:
         joined |= more
-    query = exp.select(_shown(scope, ref), copy=False).distinct(copy=False)
-    query.from_(scope.items[ref[0]].node.copy(), copy=False)
-    for alias in sorted(joined - {ref[0]}):
-        query.join(scope.items[alias].node.copy(), join_type="cross", copy=False)
+    query = exp.select(*(_shown(scope, ref) for ref in refs), copy=False).distinct(copy=False)
+    query.from_(scope.items[alias].node.copy(), copy=False)
+    for other in sorted(joined - {alias}):
+        query.join(scope.items[other].node.copy(), join_type="cross", copy=False)
     for condition in conditions:
         if condition.aliases <= joined:
             query.where(condition.test.copy(), copy=False)

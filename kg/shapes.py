@@ -110,6 +110,8 @@ class _Rows:
         place, steps = (self.place if not path.origin else self.outer), path.steps
         if path.origin == "@":
             cells = [f.args[steps[0]] for f in self.found]
+        elif path.origin == "=":
+            cells = [steps[0]] * len(self.found)
         elif path.origin == "^":
             cells = within(self.bodies, steps, self.outer)
         else:

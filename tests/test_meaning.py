@@ -93,7 +93,11 @@ CASES = [
         id="a film's awards have no person ids: the second link goes by name",
     ),
     pytest.param(
-        Which((CAMERON, WINSLET), ("James Cameron", "Kate Winslet"), "birthday", descending=False),
+        Which(
+            (Names(CAMERON, "birthday"), Names(WINSLET, "birthday")),
+            ("James Cameron", "Kate Winslet"),
+            descending=False,
+        ),
         "SELECT person.name, person.birthday FROM person WHERE person.id IN (2710, 204) ORDER BY person.birthday ASC",
         id="a comparison shows every value, so that an unknown one is seen",
     ),

@@ -49,7 +49,10 @@ def movie() -> Domain:
         pytest.param(Compare(BUDGET, BUDGET, greater=True), [(False,)], "no", id="no"),
         pytest.param(Count(FILM), [(12,)], "12", id="a count"),
         pytest.param(
-            Which((FILM, FILM), ("A", "B"), "budget", True), [("B", 2), ("A", 1)], "B", id="the first of a comparison"
+            Which((Names(FILM, "budget"), Names(FILM, "budget")), ("A", "B"), True),
+            [("B", 2), ("A", 1)],
+            "B",
+            id="the first of a comparison",
         ),
         pytest.param(Calculate("difference", BUDGET, BUDGET), [(-5,)], "-$5", id="a loss"),
         pytest.param(Calculate("ratio", BUDGET, BUDGET), [(73.748,)], "73.7 times", id="a ratio"),

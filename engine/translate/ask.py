@@ -7,6 +7,7 @@ from .meaning import Meaning
 from .question import Part
 from .reading import Reading
 from .reckon import Reckoned
+from .records import OfRecords
 from .several import OfSeveral
 from .single import OfOne
 
@@ -14,7 +15,7 @@ from .single import OfOne
 def readings(composer: Composer, parts: list[Part], now: str) -> list[Reading]:
     """Return the readings, best first; of those with the same meaning the best."""
     best: dict[Meaning, Reading] = {}
-    for reader in (OfOne, OfSeveral, Reckoned):
+    for reader in (OfOne, OfSeveral, Reckoned, OfRecords):
         for r in reader(composer, parts, now).readings():
             known = best.get(r.meaning)
             if known is None or r.score > known.score:

@@ -25,8 +25,9 @@ from .compose import Composer, Counts
 from .lexicon import Atom, Lexicon, Token, tokens
 from .meaning import Entity
 from .program import sql
-from .question import Moment, Named, Question
+from .question import Moment, Named, Question, Time
 from .reading import Reading
+from .times import times
 from .utter import Utterer
 from .wanted import wanted
 
@@ -36,6 +37,7 @@ DOUBT = 0.4  # a lead in the lexical score that leaves a doubt: only then the en
 MAX_WORDS = 60
 UNLIKE = 2.5  # what a name costs that is nothing like the words
 PARTIAL = 0.6  # what a name costs next to a word that nothing explains: "bolshoi babylon"
+LOOSE = 0.9  # what a name may cost to be taken for known
 SERIES = 15  # names looked at that begin alike
 INSIDE = 0.8  # what a name costs that stands inside a longer sure one
 FREE_GUESS = 1.2  # cost of unsaid pieces that does not yet lower the confidence
@@ -80,6 +82,16 @@ class Canonical:
         translations = self._translations(asked, ranked)
         return Translated(translations, self._unknown(asked), explains, doubtful and not closely, seconds)
 
+    def familiar(self, question: str, *, now: dt.datetime) -> float:
+        """Return the share of the question's weight that phrases and names of this domain explain."""
+        asked = self.read(question, now)
+        mask = 0
+        for a in asked.atoms:
+            mask |= a.mask if a.meant.kind not in ("op", "wh") else 0
+        for n in asked.named:
+            mask |= n.mask if n.cost < LOOSE else 0
+        return asked.weight(mask) / asked.total if asked.total else 0.0
+
     # -- reading the question ---------------------------------------------------------------------------------
 
     def read(self, question: str, now: dt.datetime) -> Question:
@@ -93,10 +105,11 @@ class Canonical:
             for i, w in enumerate(words)
             if w.text.replace(",", "").replace(".", "", 1).isdigit()
         ]
-        weights = [self._weight(w, i, atoms, named) for i, w in enumerate(words)]
-        return Question(question, words, atoms, named, moments, numbers, weights)
+        found = _times(question, words, now)
+        weights = [self._weight(w, i, atoms, named, found) for i, w in enumerate(words)]
+        return Question(question, words, atoms, named, moments, found, numbers, weights)
 
-    def _weight(self, word: Token, i: int, atoms: list[Atom], named: list[Named]) -> float:
+    def _weight(self, word: Token, i: int, atoms: list[Atom], named: list[Named], times: list[Time]) -> float:
         """How much it matters that a word is explained. Small words count where they make a phrase ("up for")."""
         if word.stem in self.lexicon.ignored or not word.text[0].isalnum():
             phrased = any(
@@ -105,6 +118,8 @@ class Canonical:
             return 0.3 if phrased and word.text[0].isalnum() else 0.0
         if any(n.mask >> i & 1 and n.cost < 0.5 for n in named):
             return 0.8
+        if any(t.mask >> i & 1 and t.mask.bit_count() > 1 for t in times):
+            return 0.5  # a date has many words
         return 1.0
 
     def _named(self, question: str, words: list[Token], atoms: list[Atom]) -> list[Named]:
@@ -157,8 +172,8 @@ class Canonical:
             explained |= a.mask
         for n in asked.named:
             explained |= n.mask if n.cost < 0.9 else 0
-        for m in asked.moments:
-            explained |= m.mask
+        for m in [*(m.mask for m in asked.moments), *(t.mask for t in asked.times)]:
+            explained |= m
         return tuple(w.text for i, w in enumerate(asked.words) if asked.weights[i] > 0 and not explained >> i & 1)
 
     # -- ranking ---------------------------------------------------------------------------------------------
@@ -260,6 +275,21 @@ def _by_table(mention: Mention, mask: int) -> Iterable[Named]:
         same = tuple(c for c in found if c.text.lower() == best.text.lower())
         namesakes = tuple(Entity(c.key, c.text, len(same) > 1) for c in same)
         yield Named(table, mask, namesakes[0], namesakes, UNLIKE * (1.0 - best.score))
+
+
+def _times(text: str, words: list[Token], now: dt.datetime) -> list[Time]:
+    """The times in a question, each with its words."""
+    out = []
+    for span in times(text, now):
+        gap = span.gap or (0, 0)
+        mask = sum(
+            1 << i
+            for i, w in enumerate(words)
+            if w.start < span.end and w.end > span.prep_start and not gap[0] <= w.start < gap[1]
+        )
+        if mask:
+            out.append(Time(mask, span.first, span.last, span.grain, span.at))
+    return out
 
 
 def _moments(words: list[Token], atoms: list[Atom], now: dt.datetime, numbers: dict[str, int]) -> Iterable[Moment]:

@@ -331,7 +331,7 @@ class Composer:
             return
         for column, descending, mask in self.superlatives(table):
             if not mask & part.mask:
-                n, skip, extra = self._how_many(mask, part)
+                n, skip, extra = self.how_many(mask, part.solid)
                 top = Top(column.name, descending, n, skip)
                 yield Part(
                     replace(part.set, top=top),
@@ -381,14 +381,14 @@ class Composer:
                 assert dated is not None
                 yield dated, False, a.mask
 
-    def _how_many(self, mask: int, part: Part) -> tuple[int, int, int]:
+    def how_many(self, mask: int, solid: int) -> tuple[int, int, int]:
         """(n, skip, words) of "top 3", "three latest", "second highest"."""
         first = (mask & -mask).bit_length() - 1
         generic = self.lexicon.generic
         for i in range(max(0, first - 2), min(len(self.question.words), first + 3)):
             bit, word = 1 << i, self.question.words[i].text
             after = self.question.words[i + 1].stem if i + 1 < len(self.question.words) else ""
-            if bit & part.solid or after == "year":
+            if bit & solid or after == "year":
                 continue
             if not bit & mask and generic["ordinals"].get(word, 0) > 1 and i < first:
                 return 1, generic["ordinals"][word] - 1, bit

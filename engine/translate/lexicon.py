@@ -43,8 +43,8 @@ class Meant:
 
     column, ask: asks for `table.column`. most: orders by it (`flag`: descending). value: `table.column` is one of
     `values` (none: any). role: the `role`-th role of `table`, whose `name` is noun, verb or back. table: rows of it.
-    wh: a question word that asks for rows of it. measure: the quantity `name` of the domain's templates. op: the
-    operation `name` of generic.yaml.
+    wh: a question word that asks for rows of it. measure, test: the quantity or the comparison `name` of the domain's
+    templates. op: the operation `name` of generic.yaml.
     """
 
     kind: str
@@ -85,6 +85,17 @@ class Measure:
     says: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class Test:
+    """A comparison of two columns of a row that has words of its own: "closed higher"."""
+
+    table: str
+    column: str
+    op: str
+    other: str
+    says: tuple[str, ...]
+
+
 @dataclass
 class Lexicon:
     """All phrases of one domain, by the stem they begin with."""
@@ -94,6 +105,7 @@ class Lexicon:
     _by_stem: dict[str, list[_Entry]] = field(default_factory=dict)
     ignored: frozenset[str] = frozenset()
     measures: dict[str, Measure] = field(default_factory=dict)
+    tests: dict[str, Test] = field(default_factory=dict)
 
     @classmethod
     def of(cls, domain: Domain) -> Lexicon:
@@ -101,10 +113,13 @@ class Lexicon:
         lexicon = cls(domain, generic, ignored=frozenset(stem(w) for w in re.findall(r"[\w']+", generic["ignored"])))
         for meant, phrase in _phrases(domain, generic):
             lexicon._add(phrase, meant)
-        lexicon.measures = _measures(domain.name)
-        for name, measure in lexicon.measures.items():
-            for phrase in measure.says:
-                lexicon._add(phrase, Meant("measure", measure.table, name=name))
+        idioms = _idioms(domain.name)
+        lexicon.measures = {n: Measure(**m, says=tuple(says)) for n, m, says in _split(idioms.get("measures", {}))}
+        lexicon.tests = {n: Test(**t, says=tuple(says)) for n, t, says in _split(idioms.get("tests", {}))}
+        for kind, said in (("measure", lexicon.measures), ("test", lexicon.tests)):
+            for name, idiom in said.items():
+                for phrase in idiom.says:
+                    lexicon._add(phrase, Meant(kind, idiom.table, name=name))
         return lexicon
 
     def _add(self, phrase: str, meant: Meant) -> None:
@@ -157,16 +172,17 @@ def _generic() -> dict[str, Any]:
     return loaded
 
 
-def _measures(domain: str) -> dict[str, Measure]:
-    """The idioms of a domain's own template file, if it has one."""
+def _idioms(domain: str) -> dict[str, Any]:
+    """What stands in a domain's own template file, if it has one."""
     path = TEMPLATES / f"{domain}.yaml"
-    if not path.exists():
-        return {}
-    loaded = yaml.safe_load(path.read_text(encoding="utf-8"))
-    return {
-        name: Measure(m["table"], m["function"], m["first"], m["second"], tuple(m["says"]))
-        for name, m in loaded["measures"].items()
-    }
+    loaded: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8")) if path.exists() else {}
+    return loaded
+
+
+def _split(idioms: dict[str, dict[str, Any]]) -> Iterator[tuple[str, dict[str, Any], list[str]]]:
+    """(name, what it is, how it is said) of each idiom."""
+    for name, idiom in idioms.items():
+        yield name, {k: v for k, v in idiom.items() if k != "says"}, idiom["says"]
 
 
 @lru_cache(maxsize=1)
@@ -208,6 +224,9 @@ _OPERATIONS = (
     "difference_lower",
     "ratio",
     "percent",
+    "gain",
+    "loss",
+    "change",
     "age",
     "or",
     "other",

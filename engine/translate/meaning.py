@@ -38,10 +38,20 @@ class Where:
 
 
 @dataclass(frozen=True)
+class Than:
+    """A comparison of two columns of the row: it closed higher than it opened."""
+
+    column: str
+    op: str
+    other: str
+
+
+@dataclass(frozen=True)
 class To:
-    """The row links to a row of `set` (the set's table is the detail table)."""
+    """The row links to a row of `set` (the set's table is the detail table), by `column` if several columns could."""
 
     set: Set
+    column: str = ""
 
 
 @dataclass(frozen=True)
@@ -67,7 +77,7 @@ class Other:
     entities: tuple[Entity, ...]
 
 
-Condition = Is | Other | Where | To | Through | Same
+Condition = Is | Other | Where | Than | To | Through | Same
 
 
 @dataclass(frozen=True)
@@ -152,11 +162,10 @@ class Exists:
 
 @dataclass(frozen=True)
 class Which:
-    """Of the options, the one with the most (or least) of `column`, or of a count of sets if column is empty."""
+    """Of several things, called `names`, the one whose value is the largest (or smallest)."""
 
-    options: tuple[Set, ...]
+    values: tuple[Value, ...]
     names: tuple[str, ...]
-    column: str
     descending: bool
 
 
@@ -171,7 +180,7 @@ class Compare:
 
 @dataclass(frozen=True)
 class Calculate:
-    """A number made of two values: difference, ratio, percent, years or days between.
+    """A number made of two values: difference, ratio, percent, change (in percent), years or days between.
 
     `sign` is 1 or -1 where the question takes for granted which is larger, else 0.
     """
@@ -189,5 +198,5 @@ class Given:
     value: str
 
 
-Value = Names | Count | Given
+Value = Names | Count | Aggregate | Calculate | Given
 Meaning = Names | Count | Aggregate | Exists | Which | Compare | Calculate

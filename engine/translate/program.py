@@ -25,6 +25,7 @@ from .meaning import (
     Other,
     Same,
     Set,
+    Than,
     Through,
     To,
     Top,
@@ -60,9 +61,15 @@ def sql(meaning: Meaning, domain: Domain) -> str:
 
 def _aggregate(function: str, rows: Set, column: str, domain: Domain) -> str:
     q = _Query(domain)
-    if rows.top is None and all(isinstance(c, (Is, Where)) for c in rows.conditions):
+    if rows.top is None:
         alias = q.add(rows)
-        return q.select(f"{function}({_q(alias)}.{_q(column)})")
+        if len(q.sources) == 1:
+            return q.select(f"{function}({_q(alias)}.{_q(column)})")
+        q = _Query(domain)
+    elif len(domain.table(rows.table).key) > 1:
+        inner = _Query(domain)
+        shown = f"{_q(inner.add(rows))}.{_q(column)}"
+        return f"WITH chosen AS ({inner.select(shown)}) SELECT {function}(chosen.{_q(column)}) FROM chosen"
     # a join may meet a row twice, and a limit comes before the sum: the rows are chosen first
     key = _q(domain.table(rows.table).key[0])
     alias = q.add(rows)
@@ -82,8 +89,10 @@ def _scalar(value: Value, domain: Domain) -> str:
 _FUNCTIONS = {
     "difference": "{a} - {b}",
     "distance": "abs({a} - {b})",
+    "total": "{a} + {b}",
     "ratio": "{a} / {b}",
     "percent": "percent({a}, {b})",
+    "change": "percent({b} - {a}, {a})",
     "years": "years_between({a}, {b})",
     "days": "days_between({a}, {b})",
 }
@@ -151,24 +160,26 @@ def _count(rows: Set, domain: Domain) -> str:
 
 def _which(which: Which, domain: Domain) -> str:
     direction = "DESC" if which.descending else "ASC"
-    if not which.column:
+    columns = {v.column for v in which.values if isinstance(v, Names)}
+    things = [v.set for v in which.values if isinstance(v, Names) and v.set.is_entity]
+    if len(things) < len(which.values) or len(columns) != 1:
         parts = [
-            f"SELECT {_literal(n)} AS name, ({_count(s, domain)}) AS n"
-            for n, s in zip(which.names, which.options, strict=True)
+            f"SELECT {_literal(n)} AS name, {_scalar(v, domain)} AS n"
+            for n, v in zip(which.names, which.values, strict=True)
         ]
         return f"{' UNION ALL '.join(parts)} ORDER BY n {direction}"
-    table = domain.table(which.options[0].table)
-    label, column = _q(table.label), _q(which.column)
-    if all(len(o.conditions) == 1 for o in which.options):
-        merged = Set(table.name, (Is(tuple(e for o in which.options for e in o.entities)),))
+    table = domain.table(things[0].table)
+    label, column = _q(table.label), _q(columns.pop())
+    if all(len(s.conditions) == 1 for s in things):
+        merged = Set(table.name, (Is(tuple(e for s in things for e in s.entities)),))
         q = _Query(domain)
         alias = _q(q.add(merged))
         body = q.select(f"{alias}.{label}, {alias}.{column}")
         return f"{body} ORDER BY {alias}.{column} {direction}"
     parts = []
-    for option in which.options:
+    for thing in things:
         q = _Query(domain)
-        alias = _q(q.add(option))
+        alias = _q(q.add(thing))
         parts.append(q.select(f"{alias}.{label}, {alias}.{column}"))
     return f"{' UNION ALL '.join(parts)} ORDER BY {column} {direction}"
 
@@ -199,8 +210,11 @@ class _Query:
                     self._is(alias, table, entities)
                 case Where():
                     self.where.append(_condition(alias, c))
-                case To(set=target):
-                    column = _link(table, self.domain.table(target.table), self.domain, used)
+                case Than(column=one, op=op, other=other_column):
+                    self.where.append(f"{_q(alias)}.{_q(one)} {op} {_q(alias)}.{_q(other_column)}")
+                case To(set=target, column=by):
+                    linking = self.domain.table(target.table)
+                    column = table.column(by) if by else _link(table, linking, self.domain, used)
                     used.append(column)
                     self._join(alias, table, column, target)
                 case Through(rows=detail):
@@ -239,6 +253,10 @@ class _Query:
     def _join(self, alias: str, table: Table, column: Column, target: Set) -> None:
         links = column.links
         assert links is not None
+        keys = _readable_keys(target, links.column, self.domain)
+        if keys:
+            self.where.append(_among(f"{_q(alias)}.{_q(column.name)}", keys))
+            return
         if not links.where and _is_known_by(links.column, target, self.domain):
             self.at(f"{_q(alias)}.{_q(column.name)}", target)
             return
@@ -277,14 +295,15 @@ class _Query:
         label, key = f"{_q(alias)}.{_q(table.label)}", f"{_q(alias)}.{_q(table.key[0])}"
         known = [e for e in entities if e.key is not None]
         names = list(dict.fromkeys(e.text for e in entities))
-        if is_in == "IN" and len(names) == 1 and (table.label != table.key[0] or not known):
+        if len(known) == len(entities) and table.column(table.key[0]).type == "TEXT":
+            self.where.append(_among(key, [e.key for e in entities], is_in))
+            return
+        if is_in == "IN" and len(names) == 1:
             self.where.append(f"{label} = {_literal(names[0])}")
         elif len(known) < len(entities):
             self.where.append(f"{label} {is_in} ({', '.join(map(_literal, names))})")
         if len(known) == len(entities):
-            keys = ", ".join(_literal(e.key) for e in entities)
-            one = len(entities) == 1 and is_in == "IN"
-            self.where.append(f"{key} = {keys}" if one else f"{key} {is_in} ({keys})")
+            self.where.append(_among(key, [e.key for e in entities], is_in))
 
     def _alias(self, table: str) -> str:
         n = self.aliases[table] = self.aliases.get(table, 0) + 1
@@ -295,6 +314,20 @@ class _Query:
         where = f" WHERE {' AND '.join(self.where)}" if self.where else ""
         once = "DISTINCT " if distinct and not ordering else ""
         return f"SELECT {once}{what} FROM {' '.join(self.sources)}{where}{ordering}"
+
+
+def _readable_keys(target: Set, linked: str, domain: Domain) -> list[Any]:
+    """The keys of things that are merely named, if a link holds them and people can read them (a ticker)."""
+    table = domain.table(target.table)
+    if target.top is not None or len(target.conditions) != 1 or not target.is_entity or linked != table.key[0]:
+        return []
+    keys = [e.key for e in target.entities]
+    return keys if table.column(linked).type == "TEXT" and None not in keys else []
+
+
+def _among(column: str, values: list[Any], is_in: str = "IN") -> str:
+    listed = ", ".join(map(_literal, values))
+    return f"{column} = {listed}" if len(values) == 1 and is_in == "IN" else f"{column} {is_in} ({listed})"
 
 
 def _is_known_by(key: str, rows: Set, domain: Domain) -> bool:

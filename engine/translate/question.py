@@ -5,6 +5,7 @@ Words are numbered; a set of words is a bit mask.
 
 from __future__ import annotations
 
+import datetime as dt
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -37,6 +38,17 @@ class Moment:
 
 
 @dataclass(frozen=True)
+class Time:
+    """A time in the question as days, inclusive (None: open), and the words it explains; `at` is a clock time."""
+
+    mask: int
+    first: dt.date | None
+    last: dt.date | None
+    grain: str
+    at: dt.time | None = None
+
+
+@dataclass(frozen=True)
 class Part:
     """A set, the words it explains, those of its names and values (which no other part may use), its cost."""
 
@@ -61,6 +73,7 @@ class Question:
     atoms: list[Atom]
     named: list[Named]
     moments: list[Moment]
+    times: list[Time]
     numbers: list[tuple[int, float]]  # (position, value)
     weights: list[float]
     _of: dict[tuple[str, str], list[Atom]] = field(default_factory=dict)

@@ -170,8 +170,8 @@ def _tables(meaning: Meaning | Given) -> frozenset[str]:
             return frozenset()
         case Names(set=s) | Count(set=s) | Aggregate(set=s) | Exists(set=s):
             return _set_tables(s)
-        case Which(options=options):
-            return frozenset().union(*(_set_tables(o) for o in options))
+        case Which(values=values):
+            return frozenset().union(*map(_tables, values))
         case Compare(first=a, second=b) | Calculate(first=a, second=b):
             return _tables(a) | _tables(b)
 
@@ -182,8 +182,8 @@ def _role_sets(meaning: Meaning | Given) -> tuple[Set, ...]:
             return ()
         case Names(set=s) | Count(set=s) | Aggregate(set=s) | Exists(set=s):
             return s.nested
-        case Which(options=options):
-            return tuple(n for o in options for n in o.nested)
+        case Which(values=values):
+            return tuple(n for v in values for n in _role_sets(v))
         case Compare(first=a, second=b) | Calculate(first=a, second=b):
             return _role_sets(a) + _role_sets(b)
 
@@ -199,8 +199,8 @@ def _columns(meaning: Meaning | Given) -> frozenset[tuple[str, str]]:
             return frozenset({(s.table, c)} if c else ()) | (
                 {(s.top.via or s.table, s.top.column)} if s.top else frozenset()
             )
-        case Which(options=options, column=c):
-            return frozenset({(options[0].table, c)} if c else ())
+        case Which(values=values):
+            return frozenset().union(*map(_columns, values))
         case Compare(first=a, second=b) | Calculate(first=a, second=b):
             return _columns(a) | _columns(b)
     return frozenset()

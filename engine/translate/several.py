@@ -43,7 +43,8 @@ class OfSeveral(Reader):
                     yield self.reading(meaning, mask | words | 1, total_cost, FITS)
                 elif not self.wanted.yes_no:
                     fit = FITS if ors or self.wanted.person or self.wanted.tables else 0.2
-                    yield self.reading(Which(sets, names, column.name, descending), mask | words | ors, total_cost, fit)
+                    values = tuple(Names(s, column.name) for s in sets)
+                    yield self.reading(Which(values, names, descending), mask | words | ors, total_cost, fit)
             yield from self._by_count(options, names, mask, solid, total_cost)
             yield from self._aggregates(options, mask, solid, total_cost)
 
@@ -65,7 +66,7 @@ class OfSeveral(Reader):
                         yield self.reading(Compare(Count(sets[0]), Count(sets[1]), descending), words | 1, extra, FITS)
                     elif not self.wanted.yes_no:
                         yield self.reading(
-                            Which(sets, names, "", descending),
+                            Which(tuple(map(Count, sets)), names, descending),
                             words,
                             extra,
                             FITS if self.wanted.person or self.wanted.tables else 0.2,

@@ -44,7 +44,7 @@ def _comparisons(one: Set, table: Table) -> Iterator[Meaning]:
         if column.most or column.least:
             value = Names(one, column.name)
             for descending in (True, False):
-                yield Which((one, one), ("", ""), column.name, descending)
+                yield Which((value, value), ("", ""), descending)
                 yield Compare(value, value, descending)
 
 

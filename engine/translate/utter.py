@@ -26,6 +26,7 @@ from .meaning import (
     Other,
     Same,
     Set,
+    Than,
     Through,
     To,
     Top,
@@ -60,9 +61,14 @@ class Utterer:
                 return self._say(function, column=self._column(s.table, c), set=self.set(s))
             case Exists(set=s):
                 return self._say("exists", set=self.set(s))
-            case Which(options=options, column=c, descending=d):
-                said = " or ".join(self.set(o) for o in options)
-                return self._say("which", most=self._most(options[0].table, c, d) if c else self._more(d), options=said)
+            case Which(values=values, descending=d):
+                first = values[0]
+                if isinstance(first, Names):
+                    most = self._most(first.set.table, first.column, d)
+                    return self._say(
+                        "which", most=most, options=" or ".join(self.set(v.set) for v in values if isinstance(v, Names))
+                    )
+                return self._say("which", most=self._more(d), options=" or ".join(map(self._value, values)))
             case Compare(first=a, second=b, greater=greater):
                 return self._say("compare", first=self._value(a), more=self._more(greater), second=self._value(b))
             case Calculate(function=function, first=a, second=b):
@@ -89,7 +95,7 @@ class Utterer:
                 return self._say("value", column=self._column(s.table, c), set=self.set(s))
             case Count(set=s):
                 return self._say("number", set=self.set(s))
-            case Given():
+            case Aggregate() | Calculate() | Given():
                 return self.utter(value)
 
     def _more(self, greater: bool) -> str:
@@ -108,6 +114,9 @@ class Utterer:
                 case Where():
                     place, said = self._where(table, c)
                     (before if place == "before" else after).append(said)
+                case Than(column=one, op=op, other=other_column):
+                    words = [self._column(table.name, c) for c in (one, other_column)]
+                    after.append(self._say("than", column=words[0], more=self._more(op[0] == ">"), other=words[1]))
                 case Other(entities=entities):
                     noun = self._noun(table)
                     after.append(self._say("other", set=entities[0].text if self.names else f"the {noun}"))

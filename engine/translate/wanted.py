@@ -27,6 +27,7 @@ class Wanted:
     moments: frozenset[str] = frozenset()  # tables whose rows "when" or "what year" asks for
     year: bool = False
     number: bool = False
+    count: bool = False  # of these, "how many"
     money: bool = False
     place: bool = False
     explanation: bool = False
@@ -46,8 +47,10 @@ class Wanted:
 
     def fit_column(self, column: Column) -> float:
         w = self
-        if w.yes_no or w.explanation or w.place:
+        if w.yes_no or w.explanation:
             return CLASHES
+        if w.place:
+            return FITS if any(phrase.startswith("where") for phrase in column.asks) else CLASHES
         if w.date:
             if "year" in column.says:
                 return FITS if w.year else FITS / 2
@@ -55,7 +58,7 @@ class Wanted:
         if w.money:
             return FITS if column.unit == "USD" else CLASHES
         if w.number:
-            return FITS if column.unit == "min" else CLASHES
+            return FITS if column.unit == "min" or (w.count and column.numeric and not column.unit) else CLASHES
         if w.person:
             return CLASHES / 2
         return 0.0
@@ -89,6 +92,7 @@ def wanted(question: Question) -> Wanted:
         or "how long" in text
         or "how many" in text
         or "how old" in text,
+        count="how many" in text or "number of" in text,
         money="how much" in text,
         place="where" in words[:4],
         explanation=explanation,

@@ -12,24 +12,30 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from kg.crag_api.endpoints import Endpoint
-from kg.crag_api.files import DataFileError
+from kg.crag_api.files import DataFileError, existing
+from kg.crag_api.finance import Finance
 from kg.crag_api.movie import Movie
+from kg.crag_api.music import Music
+from kg.crag_api.open import Open
+from kg.crag_api.sports import Sports
 from kg.errors import SourceError
 
 __all__ = ["CragApi"]
 
 
 class Domain(Protocol):
-    """The endpoints of one domain. Making one is cheap: files are read at the first call that needs them."""
+    """The endpoints of one domain over the data directory `base`. Making one is cheap: files are read when needed."""
 
     files: tuple[str, ...]
     endpoints: tuple[Endpoint, ...]
+
+    def __init__(self, base: Path): ...
 
     def names(self, table: str) -> Iterator[tuple[str, Any, float]]:
         """Yield (name, id, weight) of the rows of a table, nothing if the table is not this domain's."""
 
 
-DOMAINS: tuple[type[Movie], ...] = (Movie,)
+DOMAINS: tuple[type[Domain], ...] = (Open, Movie, Finance, Music, Sports)
 
 
 class CragApi:
@@ -47,7 +53,8 @@ class CragApi:
         the original fails or a data file (the message names it) cannot be used.
         """
         if endpoint not in self.endpoints:
-            known = ", ".join(self.endpoints)
+            alike = [path for path in self.endpoints if path.split("/")[:2] == endpoint.split("/")[:2]]
+            known = ", ".join(alike or self.endpoints)
             raise SourceError(f"there is no such endpoint; there are {known}.", endpoint=endpoint, status=404)
         try:
             return self.endpoints[endpoint].call(args)
@@ -71,7 +78,7 @@ class CragApi:
         for domain in self._domains:
             for name in domain.files:
                 try:
-                    stat = (self.base / name).stat()
+                    stat = existing(self.base / name).stat()
                     digest.update(f"{name} {stat.st_size} {stat.st_mtime_ns}\n".encode())
                 except OSError:
                     digest.update(f"{name} missing\n".encode())

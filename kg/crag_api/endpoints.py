@@ -12,7 +12,7 @@ from typing import Any
 
 from kg.errors import SourceError
 
-_NUMERAL = re.compile(r"\s*([+-]?\d{1,400})(?:\.0+)?\s*", re.ASCII)
+_NUMERAL = re.compile(r"\s*([+-]?\d(?:_?\d){0,400})(?:\.0+)?\s*", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -60,10 +60,10 @@ class Endpoint:
 
 
 def _integer(value: Any) -> int | None:
-    # Lenient where pydantic, which checks for CRAG's server, is: 1.0, "1", " 1.0 " and True are all 1.
+    # Lenient where pydantic, which checks for CRAG's server, is: 1.0, "1", " 1.0 ", "0_1" and True are all 1.
     if isinstance(value, int):
         return int(value)
-    if isinstance(value, float) and value.is_integer():
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**63:
         return int(value)
     if isinstance(value, str) and (numeral := _NUMERAL.fullmatch(value)):
         return int(numeral[1])

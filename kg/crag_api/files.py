@@ -33,18 +33,22 @@ class Once(Generic[T]):
         return self._made[0]
 
 
+def existing(path: Path) -> Path:
+    """Return `path`, or the JSON file of that name which may lie in its place: safer to ship than a pickle.
+
+    >>> existing(Path("music/grammy_df.pickle")).name  # neither exists
+    'grammy_df.pickle'
+    """
+    safe = path.with_suffix(".json")
+    return safe if not path.exists() and safe.exists() else path
+
+
 def read_objects(path: Path) -> dict[str, dict[str, Any]]:
     """Return the objects of a JSON file {key: object}; NaN and Infinity, which are not JSON, become None.
 
     Raises DataFileError.
     """
-    try:
-        with _no_collection():
-            data = json.loads(path.read_bytes(), parse_constant=_nothing)
-    except OSError as e:
-        raise DataFileError(f"The data file {path} cannot be read ({e.strerror or e}).") from e
-    except (ValueError, RecursionError) as e:  # ValueError: not JSON, not UTF-8, a number of 5,000 digits
-        raise DataFileError(f"The data file {path} is not valid JSON ({e}).") from e
+    data = read_json(path)
     if not isinstance(data, dict):
         raise DataFileError(f"The data file {path} should hold an object, but holds a {type(data).__name__}.")
     for key, value in data.items():
@@ -53,12 +57,31 @@ def read_objects(path: Path) -> dict[str, dict[str, Any]]:
     return data
 
 
+def read_rows(path: Path) -> list[dict[str, Any]]:
+    """Return the objects of a JSON file that holds a list of them. Raises DataFileError."""
+    data = read_json(path)
+    if not isinstance(data, list) or not all(isinstance(row, dict) for row in data):
+        raise DataFileError(f"The data file {path} should hold a list of objects.")
+    return data
+
+
+def read_json(path: Path) -> Any:
+    """Return what a JSON file holds; NaN and Infinity, which are not JSON, become None. Raises DataFileError."""
+    try:
+        with no_collection():
+            return json.loads(path.read_bytes(), parse_constant=_nothing)
+    except OSError as e:
+        raise DataFileError(f"The data file {path} cannot be read ({e.strerror or e}).") from e
+    except (ValueError, RecursionError) as e:  # ValueError: not JSON, not UTF-8, a number of 5,000 digits
+        raise DataFileError(f"The data file {path} is not valid JSON ({e}).") from e
+
+
 def _nothing(_: str) -> None:
     return None
 
 
 @contextmanager
-def _no_collection() -> Iterator[None]:
+def no_collection() -> Iterator[None]:
     # A decoder makes a million objects and no garbage: looking for garbage meanwhile doubles the time.
     was_on = gc.isenabled()
     gc.disable()

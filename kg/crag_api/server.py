@@ -13,6 +13,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import orjson
+
 from kg.crag_api import CragApi
 from kg.crag_api.endpoints import Endpoint
 from kg.errors import KgError, SourceError
@@ -69,6 +71,8 @@ def serve(base: Path, host: str, port: int) -> None:
 def _handler(api: CragApi, endpoint: Endpoint) -> Any:
     from pydantic import BaseModel, Field, create_model
 
+    if not endpoint.params:  # CRAG's client then sends no body at all
+        return lambda: _reply(lambda: api.call(endpoint.path, {}))
     fields: dict[str, Any] = {}
     for name, param in endpoint.params.items():
         optional = param.type == (str | None)
@@ -113,10 +117,17 @@ def _reply(result: Callable[[], Any]) -> Response:
     from fastapi import Response
 
     def written(content: dict[str, Any], status: int) -> Response:
-        # ASCII escapes also carry the halves of surrogate pairs that real files contain.
-        return Response(json.dumps(content, allow_nan=False), status, media_type="application/json")
+        return Response(_encoded(content), status, media_type="application/json")
 
     try:
         return written({"result": result()}, 200)
     except SourceError as e:
         return written({"detail": str(e).removeprefix(f"{e.endpoint}: ")}, 500 if e.status is None else e.status)
+
+
+def _encoded(content: dict[str, Any]) -> bytes:
+    try:
+        return orjson.dumps(content)
+    except TypeError:
+        # halves of surrogate pairs, which real files contain, and numbers of more than 64 bits
+        return json.dumps(content, separators=(",", ":"), allow_nan=False).encode()

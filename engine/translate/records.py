@@ -1,0 +1,512 @@
+"""Questions about the rows that a thing has by the day or by the piece: prices, games, payments, chart weeks.
+
+Where the composer lets pieces float, here the table gives a frame whose slots the question fills (Fillmore 1976;
+Bobrow et al., GUS, 1977): whose rows, of when, which of them, and what is asked of them. Slots that the
+question leaves open have a default: the latest row up to the time of the question.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from kg.domain import Column, Table
+
+from .lexicon import Atom
+from .meaning import (
+    Aggregate,
+    Calculate,
+    Compare,
+    Condition,
+    Count,
+    Exists,
+    Is,
+    Meaning,
+    Names,
+    Same,
+    Set,
+    Than,
+    To,
+    Top,
+    Value,
+    Where,
+    Which,
+)
+from .question import Named, Time, distance
+from .reading import Reader, Reading
+from .wanted import FITS
+
+LATEST = 0.3  # what it costs to take the latest row where no time is named
+SUMMED = 0.3  # what it costs to add up where nobody said so: "goals this season"
+UNANCHORED = 0.5  # what it costs to ask for the rows of everybody
+FEW = 6  # things that are compared
+OPPOSED = 0.15  # what it costs to take the later of two names for the one whose row it is
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A table with the slots that were filled: conditions, the words they explain, those no other piece may use.
+
+    `times` are those used, `others` the things of the same table that are not, `one`: at most one row is meant.
+    """
+
+    table: Table
+    conditions: tuple[Condition, ...] = ()
+    mask: int = 0
+    solid: int = 0
+    cost: float = 0.0
+    anchor: Named | None = None
+    others: tuple[Named, ...] = ()
+    times: tuple[Time, ...] = ()
+    top: Top | None = None
+    one: bool = False
+
+    @property
+    def rows(self) -> Set:
+        return Set(self.table.name, self.conditions, self.top)
+
+    def also(self, *more: Condition, mask: int = 0, solid: int = 0, cost: float = 0.0) -> Frame:
+        return replace(
+            self,
+            conditions=self.conditions + more,
+            mask=self.mask | mask,
+            solid=self.solid | solid,
+            cost=self.cost + cost,
+        )
+
+
+class OfRecords(Reader):
+    """Reads a question as one about the rows of one dated table."""
+
+    def readings(self) -> Iterator[Reading]:
+        for table in self.domain.tables:
+            if not table.moment or table.is_entity or not self._is_spoken_of(table):
+                continue
+            for anchored in self._anchored(table):
+                for frame in self._timed(self._narrowed(anchored)):
+                    yield from self._asked(frame)
+
+    def _is_spoken_of(self, table: Table) -> bool:
+        kinds = ("column", "ask", "most", "value", "table", "test", "measure")
+        return any(a.meant.table == table.name for kind in kinds for a in self.question.of(kind))
+
+    # -- whose rows ----------------------------------------------------------------------------------------------
+
+    def _anchored(self, table: Table) -> Iterator[Frame]:
+        """The frames of a table for whatever the question names that it links to."""
+        links: dict[str, list[Column]] = {}
+        for c in table.columns:
+            if c.links and self.domain.table(c.links.table).is_entity:
+                links.setdefault(c.links.table, []).append(c)
+        for target, columns in links.items():
+            named = self._named(target)
+            for n in named:
+                others = tuple(o for o in named if o is not n)
+                yield self._with(Frame(table), columns[0], (n,), others)
+                if len(columns) > 1 and self._is_opposed(n):
+                    yield self._with(Frame(table), columns[1], (n,), others)
+            if len(columns) > 1:
+                for a, b in itertools.permutations(named, 2):
+                    rest = tuple(o for o in named if o not in (a, b))
+                    one = self._with(Frame(table), columns[0], (a,), rest)
+                    cost = OPPOSED if a.mask > b.mask else 0.0
+                    yield replace(self._with(one, columns[1], (b,), rest), anchor=a, cost=one.cost + b.cost + cost)
+            elif 2 <= len(named) <= FEW:
+                yield self._with(Frame(table), columns[0], named, ())
+        if not any(self._named(target) for target in links):
+            yield Frame(table, cost=UNANCHORED if links else 0.0)
+
+    def _named(self, target: str) -> tuple[Named, ...]:
+        """The things of a table that the question names, those that share no word, in its order."""
+        chosen: list[Named] = []
+        for n in sorted(self.question.named, key=lambda n: n.cost - 0.3 * n.mask.bit_count()):
+            if n.table == target and n.cost < 1.2 and not any(n.mask & c.mask for c in chosen):
+                chosen.append(n)
+        return tuple(sorted(chosen[:FEW], key=lambda n: n.mask & -n.mask))
+
+    def _with(self, frame: Frame, column: Column, things: Sequence[Named], others: tuple[Named, ...]) -> Frame:
+        mask, cost = 0, 0.0
+        for n in things:
+            mask |= n.mask
+            cost += n.cost
+        assert column.links is not None
+        to = To(Set(column.links.table, (Is(tuple(n.best for n in things)),)), column.name)
+        anchored = frame.also(to, mask=mask, solid=mask, cost=cost)
+        return replace(anchored, anchor=things[0] if len(things) == 1 else None, others=others)
+
+    def _is_opposed(self, n: Named) -> bool:
+        """Whether a name stands where the other side does: "beat X", "against X", "at X"."""
+        first = (n.mask & -n.mask).bit_length() - 1
+        before = {w.text for w in self.question.words[max(0, first - 2) : first]}
+        return bool(before & set(self.composer.lexicon.generic["opposed"]))
+
+    # -- which of them -------------------------------------------------------------------------------------------
+
+    def _narrowed(self, frame: Frame) -> Frame:
+        """The frame with every value, idiom and number of its table that the question has."""
+        held: dict[str, Atom] = {}
+        for a in sorted(self.question.of("value"), key=lambda a: -a.mask.bit_count()):
+            if a.meant.table != frame.table.name or a.mask & frame.solid or not a.meant.values:
+                continue
+            if self._is_small(a) and not self._leads_to_other(a, frame):
+                continue
+            if not any(h.mask & a.mask for h in held.values()):
+                held.setdefault(a.meant.column, a)
+        for column, a in held.items():
+            values = a.meant.values
+            # a flag or a result is said by a verb that may say other things too
+            solid = a.mask if frame.table.column(column).type == "TEXT" else 0
+            frame = frame.also(Where(column, "=" if len(values) == 1 else "in", values), mask=a.mask, solid=solid)
+        for a in self.question.of("test"):
+            if a.meant.table == frame.table.name and not a.mask & frame.solid:
+                test = self.composer.lexicon.tests[a.meant.name]
+                frame = frame.also(Than(test.column, test.op, test.other), mask=a.mask, solid=a.mask)
+                break
+        return self._numbered(frame)
+
+    def _is_small(self, a: Atom) -> bool:
+        return all(self.question.weights[i] == 0 for i in range(a.first, a.last + 1) if a.mask >> i & 1)
+
+    def _leads_to_other(self, a: Atom, frame: Frame) -> bool:
+        """Whether "at" stands before the name of the other side."""
+        sides = [n for n in self.question.named if n.mask & frame.mask == n.mask and n is not frame.anchor]
+        behind = 1 << (a.last + 1)
+        return any(n.mask & -n.mask in (behind, behind << 1) for n in sides)
+
+    def _numbered(self, frame: Frame) -> Frame:
+        """ "More than 5 million shares": a number behind words that compare, near a column."""
+        scales = self.composer.lexicon.generic["scales"]
+        timed = 0
+        for t in self.question.times:
+            timed |= t.mask
+        for i, number in self.question.numbers:
+            if (timed | frame.solid) >> i & 1:
+                continue
+            op, words = self._comparison(i)
+            if not op:
+                continue
+            mask, words_after = 1 << i | words, self.question.words[i + 1 : i + 2]
+            if words_after and words_after[0].text in scales:
+                number *= scales[words_after[0].text]
+                mask |= 1 << (i + 1)
+            column = self._measure_near(frame, i)
+            if column is not None:
+                value = int(number) if float(number).is_integer() else number
+                return frame.also(Where(column.name, op, (value,)), mask=mask, solid=mask)
+        return frame
+
+    def _comparison(self, i: int) -> tuple[str, int]:
+        """The operator that words around the number at `i` make, and the words."""
+        for name, op in (("above", ">"), ("below", "<")):
+            for a in self.question.of("op", name):
+                if a.last in (i - 1, i - 2) or a.first == i + 1:
+                    wide = any(b.mask == a.mask for b in self.question.of("op", "inclusive"))
+                    return op + ("=" if wide else ""), a.mask
+        words = self.question.words
+        if i + 2 < len(words) and words[i + 1].text == "or":
+            if words[i + 2].text in ("more", "higher", "greater"):
+                return ">=", 0b110 << i
+            if words[i + 2].text in ("less", "fewer", "lower"):
+                return "<=", 0b110 << i
+        return "", 0
+
+    def _measure_near(self, frame: Frame, i: int) -> Column | None:
+        found = [
+            (distance(a.mask, 1 << i), frame.table.column(a.meant.column))
+            for a in self._columns_of_table(frame.table)
+            if frame.table.column(a.meant.column).numeric
+        ]
+        return min(found, key=lambda f: f[0])[1] if found else None
+
+    def _columns_of_table(self, table: Table) -> list[Atom]:
+        return [a for kind in ("column", "ask") for a in self.question.of(kind) if a.meant.table == table.name]
+
+    # -- of when -------------------------------------------------------------------------------------------------
+
+    def _timed(self, frame: Frame) -> Iterator[Frame]:
+        """The frame for each time the question names; without one, the latest row and all rows so far."""
+        table = frame.table
+        times = [t for t in self.question.times if not t.mask & frame.solid]
+        until = self._until_now(frame)
+        tops = list(self._by_moment(frame))
+        for t in times:
+            timed = frame.also(*self._within(t, table), mask=t.mask, solid=t.mask)
+            timed = replace(timed, times=(t,), one=t.first is not None and t.first == t.last)
+            yield timed
+            for top, mask in tops:
+                if not mask & t.mask:
+                    yield replace(timed, top=top, mask=timed.mask | mask, one=top.n == 1)
+        if times and any(t.first is not None for t in times):
+            extra = 1.0  # a time that was named was meant
+        else:
+            extra = 0.0
+        for top, mask in tops:
+            coming = not top.descending and self._is_coming(mask)
+            limit = (Where(table.moment, ">", (self.now,)),) if coming else until
+            yield replace(frame.also(*limit, mask=mask, cost=extra), top=top, one=top.n == 1)
+        if not tops:
+            yield frame.also(*until, cost=extra)
+            if frame.anchor is not None:
+                latest = frame.also(*until, cost=LATEST + extra)
+                yield replace(latest, top=Top(table.moment, True), one=True)
+
+    def _within(self, t: Time, table: Table) -> tuple[Condition, ...]:
+        """The condition that a time puts on the moment of a table."""
+        column = table.column(table.moment)
+        first, last = t.first, t.last
+        if column.type == "TIMESTAMP":
+            if t.at is not None and first is not None:
+                return (Where(column.name, "=", (f"{first.isoformat()} {t.at:%H:%M:%S}",)),)
+            low = f"{first.isoformat()} 00:00:00" if first else ""
+            high = f"{last.isoformat()} 23:59:59" if last else ""
+        else:
+            low, high = (d.isoformat() if d else "" for d in (first, last))
+        if (low and not high) or (high and low < self.now[: len(low)] < high):
+            high = high and self.now
+        if low and low == high:
+            return (Where(column.name, "=", (low,)),)
+        if low and high:
+            return (Where(column.name, "between", (low, high)),)
+        if low:
+            return (Where(column.name, ">=", (low,)), *self._until_now_of(column))
+        return (Where(column.name, "<=", (high,)),) if high else ()
+
+    def _until_now(self, frame: Frame) -> tuple[Condition, ...]:
+        return self._until_now_of(frame.table.column(frame.table.moment))
+
+    def _until_now_of(self, column: Column) -> tuple[Condition, ...]:
+        end = f"{self.now} 23:59:59" if column.type == "TIMESTAMP" else self.now
+        return (Where(column.name, "<=", (end,)),)
+
+    def _by_moment(self, frame: Frame) -> Iterator[tuple[Top, int]]:
+        """Superlatives of time: the last, the first, the next; "last five"."""
+        timed = 0
+        for t in self.question.times:
+            timed |= t.mask
+        for a in self.question.of("most"):
+            if a.meant.table == frame.table.name and a.meant.column == frame.table.moment and not a.mask & timed:
+                n, skip, extra = self.composer.how_many(a.mask, frame.solid | timed)
+                yield Top(frame.table.moment, a.meant.flag, n, skip), a.mask | extra
+
+    def _is_coming(self, mask: int) -> bool:
+        coming = set(self.composer.lexicon.generic["coming"])
+        return any(w.text in coming for i, w in enumerate(self.question.words) if mask >> i & 1)
+
+    # -- what is asked -------------------------------------------------------------------------------------------
+
+    def _asked(self, frame: Frame) -> Iterator[Reading]:
+        for meaning, mask, cost, fit in self._asks(frame):
+            yield self.reading(meaning, frame.mask | mask, frame.cost + cost, fit)
+            yield from self._compared(frame, meaning, mask, cost)
+        yield from self._changed(frame)
+
+    def _asks(self, frame: Frame) -> Iterator[tuple[Meaning, int, float, float]]:
+        """(meaning, words, cost, fit) of everything that can be asked of the rows."""
+        yield from self._of_columns(frame)
+        yield from self._of_best(frame)
+        yield from self._of_sides(frame)
+        yield from self._of_all(frame)
+        for a in self.question.of("measure"):
+            m = self.composer.lexicon.measures[a.meant.name]
+            if m.table == frame.table.name and frame.one and not a.mask & frame.solid:
+                yield Calculate(m.function, Names(frame.rows, m.first), Names(frame.rows, m.second)), a.mask, 0.0, FITS
+
+    def _of_columns(self, frame: Frame) -> Iterator[tuple[Meaning, int, float, float]]:
+        for a in self._columns_of_table(frame.table):
+            column = frame.table.column(a.meant.column)
+            if a.mask & frame.solid or column.links or self._is_fixed(frame, column):
+                continue
+            fit = self._fit(a, column)
+            far = 0.02 * distance(a.mask, frame.solid)
+            if frame.one or not column.numeric:
+                yield Names(frame.rows, column.name), a.mask, far, fit
+            if not column.numeric or frame.one:
+                continue
+            said = False
+            for name, function in (("sum", "sum"), ("average", "avg"), ("highest", "max"), ("lowest", "min")):
+                for op in self.question.of("op", name):
+                    near = function in ("sum", "avg") or distance(op.mask, a.mask) <= 2
+                    if near and not op.mask & (a.mask | frame.solid):
+                        said = True
+                        yield Aggregate(function, frame.rows, column.name), a.mask | op.mask, far, FITS
+            if not said and frame.top is None:
+                yield Aggregate("sum", frame.rows, column.name), a.mask, far + SUMMED, fit
+                yield Names(frame.rows, column.name), a.mask, far + SUMMED, fit
+
+    def _fit(self, a: Atom, column: Column) -> float:
+        """How well a column answers the question word."""
+        w = self.wanted
+        if a.meant.kind == "ask":
+            return FITS
+        if column.numeric and (w.number or w.money) and not w.yes_no:
+            return FITS if w.number or column.unit == "USD" else 0.0
+        if w.place and column.numeric:
+            return 0.0  # "where did it close"
+        return w.fit_column(column)
+
+    def _is_fixed(self, frame: Frame, column: Column) -> bool:
+        return any(isinstance(c, Where) and c.column == column.name and c.op in ("=", "in") for c in frame.conditions)
+
+    def _of_best(self, frame: Frame) -> Iterator[tuple[Meaning, int, float, float]]:
+        """The row with the most of something: its day, the other side, another of its columns."""
+        if frame.top is not None or frame.one:
+            return
+        for column, descending, mask in self.composer.superlatives(frame.table):
+            if column.name == frame.table.moment or mask & frame.solid:
+                continue
+            best = replace(frame, top=Top(column.name, descending), one=True)
+            cost = 0.02 * distance(mask, frame.mask)
+            if column.numeric:
+                fit = FITS if self.wanted.number or self.wanted.money else 0.0
+                yield Aggregate("max" if descending else "min", frame.rows, column.name), mask, cost, fit
+            if frame.table.moment and (self.wanted.date or self._date_words(frame)):
+                yield Names(best.rows, frame.table.moment), mask | self._date_words(frame), cost, FITS
+            for a in self._columns_of_table(frame.table):
+                asked = frame.table.column(a.meant.column)
+                if asked != column and not a.mask & (frame.solid | mask) and asked.name != frame.table.moment:
+                    yield Names(best.rows, asked.name), mask | a.mask, cost, self._fit(a, asked)
+
+    def _date_words(self, frame: Frame) -> int:
+        mask = 0
+        for a in self._columns_of_table(frame.table):
+            if a.meant.column == frame.table.moment and not a.mask & frame.solid:
+                mask |= a.mask
+        return mask
+
+    def _of_sides(self, frame: Frame) -> Iterator[tuple[Meaning, int, float, float]]:
+        """The things that the rows link to: who beat them, whom they played, which of these."""
+        for column in frame.table.columns:
+            if not column.links or not self.domain.table(column.links.table).is_entity:
+                continue
+            target = column.links.table
+            bound = next((c for c in frame.conditions if isinstance(c, To) and c.column == column.name), None)
+            if bound is not None and len(bound.set.entities) == 1:
+                continue
+            asked = [a for a in self._columns_of_table(frame.table) if a.meant.column == column.name]
+            for a in asked:
+                if not a.mask & frame.solid:
+                    yield Names(frame.rows, column.name), a.mask, 0.0, FITS if a.meant.kind == "ask" else 0.0
+            fit = self.wanted.fit_rows(target)
+            if fit > 0 and not asked:
+                yield Names(frame.rows, column.name), 0, 0.0, fit
+
+    def _of_all(self, frame: Frame) -> Iterator[tuple[Meaning, int, float, float]]:
+        """How many rows, whether there are any, when they are, which part of all they are."""
+        narrowed = any(self._is_narrow(frame, c) for c in frame.conditions)
+        words = sum(a.mask for a in self.question.of("table") if a.meant.table == frame.table.name)
+        for op in self.question.of("op", "count"):
+            if not op.mask & frame.solid and frame.top is None:
+                near = 0.0 if words or narrowed else 0.6
+                yield Count(frame.rows), op.mask, near, FITS
+        if self.wanted.yes_no and (narrowed or (frame.times and words)):
+            yield Exists(frame.rows), 1, 0.0, FITS
+        if frame.table.moment and (self.wanted.date or self._date_words(frame)):
+            year = self.wanted.year and not any(t.grain == "year" for t in frame.times)
+            yield Names(frame.rows, frame.table.moment, year), self._date_words(frame), 0.0, FITS
+        for op in self.question.of("op", "percent") if narrowed and frame.top is None else ():
+            if not op.mask & frame.solid:
+                every = Set(frame.table.name, tuple(c for c in frame.conditions if not self._is_narrow(frame, c)))
+                share = Calculate("percent", Count(frame.rows), Count(every))
+                yield share, op.mask, 0.0, FITS
+
+    def _is_narrow(self, frame: Frame, c: Condition) -> bool:
+        """Whether a condition chooses among the rows of a thing and a time."""
+        return isinstance(c, Than) or (isinstance(c, Where) and c.column != frame.table.moment)
+
+    # -- several things, several times ---------------------------------------------------------------------------
+
+    def _compared(self, frame: Frame, meaning: Meaning, mask: int, cost: float) -> Iterator[Reading]:
+        """The same asked of each of several things, and which has the most of it."""
+        if frame.anchor is None or not frame.others or not isinstance(meaning, (Names, Count, Aggregate, Calculate)):
+            return
+        if isinstance(meaning, Names) and not frame.table.column(meaning.column).numeric:
+            return
+        things = sorted((frame.anchor, *frame.others), key=lambda n: n.mask)
+        values = tuple(_instead(meaning, frame.anchor, n) for n in things)
+        words, cost = frame.mask | mask, frame.cost + cost
+        for n in frame.others:
+            words |= n.mask
+            cost += n.cost
+        ors = sum(a.mask for a in self.question.of("op", "or")[:1])
+        for descending, said in self._directions(frame, meaning):
+            if said & frame.solid:
+                continue
+            if self.wanted.yes_no and len(things) == 2:
+                yield self.reading(Compare(values[0], values[1], descending), words | said | 1, cost, FITS)
+            elif not self.wanted.yes_no:
+                names = tuple(n.best.text for n in things)
+                yield self.reading(Which(values, names, descending), words | said | ors, cost, FITS)
+        if len(things) == 2:
+            for op in self.question.of("op", "difference"):
+                yield self.reading(Calculate("distance", values[0], values[1]), words | op.mask, cost, FITS)
+        for op in self.question.of("op", "sum") if len(things) == 2 else ():
+            yield self.reading(Calculate("total", values[0], values[1]), words | op.mask, cost, FITS)
+
+    def _directions(self, frame: Frame, meaning: Value) -> Iterator[tuple[bool, int]]:
+        for name, descending in (("higher", True), ("highest", True), ("lower", False), ("lowest", False)):
+            for op in self.question.of("op", name):
+                yield descending, op.mask
+        column = getattr(meaning, "column", "")
+        for a in self.question.of("most"):
+            if a.meant.table == frame.table.name and a.meant.column == column:
+                yield a.meant.flag, a.mask
+
+    def _changed(self, frame: Frame) -> Iterator[Reading]:
+        """How much a value went up or down from one day to another."""
+        if len(frame.times) != 1 or not frame.one or frame.top is not None:
+            return
+        start = frame.times[0]
+        later = [t for t in self.question.times if not t.mask & frame.solid and _is_later(t, start)]
+        column = self._measure_near(frame, (start.mask & -start.mask).bit_length() - 1)
+        if column is None or not later:
+            return
+        end = replace(frame, conditions=_at(frame, self._within(later[0], frame.table)))
+        first, last = Names(frame.rows, column.name), Names(end.rows, column.name)
+        words = frame.mask | later[0].mask
+        for a in self._columns_of_table(frame.table):
+            words |= a.mask if a.meant.column == column.name else 0
+        percent = self.question.of("op", "percent")
+        for name, sign in (("gain", 1), ("loss", -1), ("change", 0)):
+            for op in self.question.of("op", name):
+                function = "change" if percent else "difference"
+                one, other = (first, last) if percent or sign < 0 else (last, first)
+                meaning = Calculate(function, one, other, 0 if percent else abs(sign))
+                said = words | op.mask | sum(p.mask for p in percent[:1])
+                yield self.reading(meaning, said, frame.cost, FITS)
+                if frame.anchor is not None and frame.others:
+                    yield from self._compared(frame, meaning, said, 0.0)
+
+
+def _is_later(time: Time, start: Time) -> bool:
+    """Whether one day comes after another."""
+    if time.first is None or start.first is None or time.first != time.last:
+        return False
+    return time.first > start.first
+
+
+def _instead(value: Value, old: Named, new: Named) -> Value:
+    """`value` asked of another thing."""
+    match value:
+        case Names(set=s) | Count(set=s) | Aggregate(set=s):
+            return replace(value, set=_of_other(s, old, new))
+        case Calculate(first=a, second=b):
+            return replace(value, first=_instead(a, old, new), second=_instead(b, old, new))
+    return value
+
+
+def _of_other(rows: Set, old: Named, new: Named) -> Set:
+    conditions: list[Condition] = []
+    for c in rows.conditions:
+        if isinstance(c, To) and c.set.entities == (old.best,):
+            c = replace(c, set=Set(c.set.table, (Is((new.best,)),)))
+        elif isinstance(c, Same):
+            c = replace(c, set=_of_other(c.set, old, new))
+        conditions.append(c)
+    return replace(rows, conditions=tuple(conditions))
+
+
+def _at(frame: Frame, other: tuple[Condition, ...]) -> tuple[Condition, ...]:
+    """The conditions of a frame with another time."""
+    kept = tuple(c for c in frame.conditions if not (isinstance(c, Where) and c.column == frame.table.moment))
+    return kept + other

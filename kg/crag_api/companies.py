@@ -1,0 +1,146 @@
+"""The companies of CRAG's finance data: names and tickers, and what people call a company for short."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from kg.crag_api.bm25 import BM25, normalise
+from kg.crag_api.files import DataFileError, Once
+
+TOP = 10  # a search returns no more
+
+# What the original's CSV reader, pandas 2, takes for "no value"; "NA" is also a ticker.
+NO_VALUE = frozenset(
+    [
+        "#N/A",
+        "#N/A N/A",
+        "#NA",
+        "-1.#IND",
+        "-1.#QNAN",
+        "-NaN",
+        "-nan",
+        "1.#IND",
+        "1.#QNAN",
+        "<NA>",
+        "N/A",
+        "NA",
+        "NULL",
+        "NaN",
+        "None",
+        "n/a",
+        "nan",
+        "null",
+    ]
+) | {""}
+
+
+class Companies:
+    """The rows of company_name.dict, a CSV file with columns Name and Symbol. Raises DataFileError.
+
+    Of equally good matches in a search, the one with the smallest `prefer` (of name and ticker) comes first.
+    """
+
+    def __init__(self, path: Path, prefer: Callable[[str, str], Any]):
+        self._tickers = {name: ticker for name, ticker in _read(path) if name not in NO_VALUE}
+        self._names = list(self._tickers)
+        self._prefer = prefer
+        normal = [normalise(name) for name in self._names]
+        alike: dict[str, list[str]] = {}
+        for text, name in zip(normal, self._names, strict=True):
+            alike.setdefault(text, []).append(name)
+        self._alike = [alike[text] for text in normal]
+        self._index = Once(lambda: BM25(normal))
+
+    def ticker(self, name: str) -> str | None:
+        """Return the ticker of the company of exactly this name."""
+        return self._tickers.get(name)
+
+    def listed(self) -> Iterator[tuple[str, str]]:
+        """Yield (name, ticker) of every company that has a ticker."""
+        return ((name, ticker) for name, ticker in self._tickers.items() if ticker)
+
+    def search(self, query: str) -> list[str]:
+        """Return at most 10 names, best first.
+
+        Names that differ in case and punctuation only are separate matches that each bring all of them, as in the
+        original.
+        """
+        places = self._index().best(query, TOP, self._rank)
+        return [name for place in places for name in self._alike[place]][:TOP]
+
+    def _rank(self, place: int) -> tuple[Any, str]:
+        name = self._names[place]
+        return self._prefer(name, self._tickers[name]), name
+
+
+def _read(path: Path) -> list[tuple[str, str]]:
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            return [(row["Name"] or "", row["Symbol"] or "") for row in csv.DictReader(file)]
+    except OSError as e:
+        raise DataFileError(f"The data file {path} cannot be read ({e.strerror or e}).") from e
+    except KeyError as e:
+        raise DataFileError(f"The data file {path} has no column {e}.") from e
+    except (UnicodeDecodeError, csv.Error) as e:
+        raise DataFileError(f"The data file {path} is not a CSV file in UTF-8 ({e}).") from e
+
+
+# Where the name of the company ends and that of its security begins.
+_SHARE = re.compile(
+    r"""[\s,(-]+(?:(?:new|sponsored|unsponsored|registered|non-voting|voting|subordinate|restricted|multiple)\s+)*(?:
+        (?:class|series)\s+[a-z0-9](?:-\d)?\b
+      | common\s+(?:stock|shares?|units?|equity)\b | ordinary\s+shares?\b | capital\s+stock\b
+      | american\s+deposit[ao]ry\b | ad[rs]s?\b | new\s+york\s+registry\b
+      | (?:voting\s+|registered\s+)?shares?\b | (?:common\s+)?shares?\s+of\s+beneficial\b | beneficial\s+interest\b
+      | (?:common\s+)?units?\s+(?:representing\s+)?(?:of\s+)?(?:limited|beneficial)\b | limited\s+partner
+    ).*""",
+    re.IGNORECASE | re.VERBOSE | re.DOTALL,
+)
+# Securities beside the shares; their names stay whole, as the short name means the shares.
+_OTHER = re.compile(
+    r"\b(?:warrants?|rights?|notes?|debentures?|bonds?|preferred|preference|depositary|perpetual|trust\s+units)\b"
+    r"|\bunits?(?=$|[,(]|\s+each|\s+consisting)|\d%",
+    re.IGNORECASE,
+)
+_REMARK = re.compile(r"\s*\([^()]*\)?\s*$")
+_THE = re.compile(r"\s*\(the\)", re.IGNORECASE)
+_LEGAL = re.compile(
+    r"""[\s,]+(?:(?:&|and)\s+(?:co(?:mpany)?|sons)
+      | inc | incorporated | corp | corporation | co | company | ltd | limited | plc | p\.l\.c | llc | l\.l\.c
+      | lp | l\.p | llp | nv | n\.v | sa | s\.a | s\.a\.b\.?\s+de\s+c\.v | s\.p\.a | spa | ag | se | as | a/s | asa | ab
+      | oyj | bv | b\.v | kgaa )\.?$""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_PARENT = re.compile(r"\s+(?:holdings?|group)$|\.com$", re.IGNORECASE)
+
+
+def is_share(name: str) -> bool:
+    """Return whether a stored name is of a company's shares, not of warrants, notes or preferred stock."""
+    share, other = _SHARE.search(name), _OTHER.search(name)
+    return other is None or (share is not None and share.start() < other.start())
+
+
+def short_names(name: str) -> list[str]:
+    """Return what people call the company of a stored name, longest first; nothing for what are not its shares.
+
+    >>> short_names("Apple Inc. Common Stock")
+    ['Apple Inc.', 'Apple']
+    >>> short_names("Home Depot Inc. (The) Common Stock")
+    ['The Home Depot Inc.', 'Home Depot Inc.', 'Home Depot']
+    >>> short_names("Apple Inc. 4.5% Notes due 2029")
+    []
+    """
+    if not is_share(name):
+        return []
+    company = _SHARE.sub("", name)
+    article = _THE.search(company) is not None
+    company = _REMARK.sub("", _THE.sub("", company)).strip(" ,-")
+    found = [f"The {company}", company] if article else [company]
+    for ending in (_LEGAL, _PARENT):
+        while (shorter := ending.sub("", found[-1]).rstrip(" ,&")) != found[-1]:
+            found.append(shorter)
+    return [text for text in found if len(text) > 1 and text != name]
