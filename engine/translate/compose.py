@@ -123,11 +123,14 @@ class Composer:
                 continue
             values = [a for a in self.question.of("value") if a.meant.table == table.name]
             # "how popular is it" names the rows by what it asks for
-            names = [a for a in self.question.of("table") + self.question.of("ask") if a.meant.table == table.name]
+            asks = [a for a in self.question.of("ask") if a.meant.table == table.name]
+            names = [a for a in self.question.of("table") if a.meant.table == table.name] or asks
             if not values and not names:
                 continue
             mask = names[0].mask if names else 0
-            start = Part(Set(table.name), mask, 0, 0.0 if names else UNSAID_ROWS)
+            start = Part(
+                Set(table.name), mask, 0, (UNSAID_ROWS / 2 if names == asks else 0.0) if names else UNSAID_ROWS
+            )
             parts = [start] if names else []
             for a in values:
                 parts += [p for base in [start, *parts] if (p := self._with_value(base, a, table)) is not None]
