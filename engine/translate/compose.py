@@ -122,8 +122,8 @@ class Composer:
             if table.is_entity or table.roles or not table.says:
                 continue
             values = [a for a in self.question.of("value") if a.meant.table == table.name]
-            # "how popular is it" names the rows by what it asks for
-            asks = [a for a in self.question.of("ask") if a.meant.table == table.name]
+            # "how popular is it" names the rows by what it asks for; "what year" may ask of anything
+            asks = [a for a in self.question.of("ask") if a.meant.table == table.name and self._is_clear(a)]
             names = [a for a in self.question.of("table") if a.meant.table == table.name] or asks
             if not values and not names:
                 continue
@@ -136,6 +136,11 @@ class Composer:
                 parts += [p for base in [start, *parts] if (p := self._with_value(base, a, table)) is not None]
             parts = list({p.set: p for p in parts}.values())[:24]
             yield from (self._assumed(p, table) for p in parts)
+
+    def _is_clear(self, ask: Atom) -> bool:
+        """Whether no other table is asked of by the same words, or by some of them."""
+        others = self.question.of("ask") + self.question.of("column")
+        return not any(a.mask & ask.mask and a.meant.table != ask.meant.table for a in others)
 
     def _with_value(self, part: Part, atom: Atom, table: Table) -> Part | None:
         column = atom.meant.column
