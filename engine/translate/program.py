@@ -34,7 +34,7 @@ from .meaning import (
     Which,
 )
 
-LONG = 3  # roles in a chain
+LONG = 2  # roles in a chain
 
 
 def sql(meaning: Meaning, domain: Domain) -> str:
@@ -124,7 +124,8 @@ def _names(rows: Set, column: str, domain: Domain, year: bool = False) -> str:
 def ranked(rows: Set) -> bool:
     """Whether the names of a set come in the order of how many ways lead to them: at the end of a long chain there
     are many, and those that are tied to the start in most ways are most surely meant."""
-    return rows.top is None and sum(isinstance(c, Through) for s in rows.nested for c in s.conditions) >= LONG
+    steps = sum(isinstance(c, Through) for s in rows.nested for c in s.conditions)
+    return steps >= LONG and all(s.top is None for s in rows.nested)
 
 
 def _copied_label(rows: Set, domain: Domain) -> tuple[Set, str] | None:
