@@ -17,7 +17,7 @@ from kg.domain import Table
 
 from .fields import conversion, unit_of
 from .lexicon import Atom
-from .matching import Match, Thing, choose, described, held, is_number, items, matches, said_in, things
+from .matching import UNLIKELY, Match, Thing, choose, described, held, is_number, items, matches, said_in, things
 from .meaning import (
     Aggregate,
     Calculate,
@@ -86,10 +86,8 @@ class OfFacts(Reader):
         return self.domain.table(links.table)
 
     def readings(self) -> Iterator[Reading]:
-        if self.table is None or self.composer.facts is None or not self.question.of("property"):
-            own = self.table is not None and self.composer.facts is not None
-            if not own:
-                return
+        if self.table is None or self.composer.facts is None:
+            return
         found = things(self.question, self.things_table.name, self._look_up(self._keys()))
         for thing in found:
             yield from self._of_thing(thing)
@@ -100,7 +98,7 @@ class OfFacts(Reader):
 
     def _keys(self) -> tuple[object, ...]:
         named = sorted(self.question.named, key=lambda n: n.cost - 0.3 * n.mask.bit_count())
-        keys = [e.key for n in named if n.table == self.things_table.name and n.cost < 1.3 for e in n.namesakes[:4]]
+        keys = [e.key for n in named if n.table == self.things_table.name and n.cost < UNLIKELY for e in n.namesakes[:4]]
         return tuple(dict.fromkeys(keys))[:LOOKED_UP]
 
     def _look_up(self, keys: tuple[object, ...]) -> dict[str, Known]:
@@ -131,8 +129,9 @@ class OfFacts(Reader):
         for kind in ("says", "kinds", "denies"):
             for a in self.question.of("property", kind):
                 spoken |= a.mask
-        left = spoken & ~mask
-        if self.question.weight(left) > 0 and not self._is_said_of(left, about):
+        for a in self.question.of("property", "noun"):
+            mask |= a.mask
+        if self.question.weight(spoken & ~mask) > 0:
             return
         context &= ~spoken
         mask |= context
@@ -140,16 +139,11 @@ class OfFacts(Reader):
             return
         yield self.reading(meaning, mask, cost + (CONTEXT if context else 0.0), fit)
 
-    def _is_said_of(self, left: int, about: Sequence[Thing]) -> bool:
-        """Whether words that speak of another property are mere description: they stand in what the thing is."""
-        return False
-
     @cached_property
     def _function_words(self) -> int:
         mask = 0
-        for kind in ("op", "wh", "table"):
-            for a in self.question.of(kind):
-                mask |= a.mask
+        for a in [*self.question.of("op"), *self.question.of("wh"), *self.question.of("property", "noun")]:
+            mask |= a.mask
         return mask
 
     def _context(self, thing: Thing, mask: int) -> int:
@@ -174,19 +168,8 @@ class OfFacts(Reader):
         return self._unit_words().get(unit, 0)
 
     def _unit_words(self) -> dict[str, int]:
-        text = [w.text for w in self.question.words]
-        found: dict[str, int] = {}
-        for unit, said in self.composer.lexicon.vocabulary.units.items():
-            for phrase in said:
-                words = phrase.split()
-                for i in range(len(text) - len(words) + 1):
-                    if text[i : i + len(words)] == words:
-                        found[unit] = found.get(unit, 0) | ((1 << len(words)) - 1) << i
-        longest: dict[str, int] = {}
-        for unit, mask in found.items():
-            if not any(o != mask and o & mask == mask for o in found.values()):
-                longest[unit] = mask
-        return longest
+        """The units that the question names, with their words."""
+        return {a.meant.column: a.mask for a in self.question.of("property", "unit")}
 
     def _property_of(self, rows: Set) -> str:
         fixed = (c for c in rows.conditions if isinstance(c, Where) and c.column == self.facts.properties)

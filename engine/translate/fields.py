@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-_PIECE = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|km2|mi2|m2|\d+|[^\W\d_]+")
+_PIECE = re.compile(r"km2|mi2|m2|[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+|[^\W\d_]+")
 # The end of a field's name, and the unit that it means.
 _UNITS = {
     "km2": "km²", "sqkm": "km²", "sq km": "km²", "mi2": "sq mi", "sq mi": "sq mi", "sqmi": "sq mi", "m2": "m²", "k": "K",
@@ -95,19 +95,21 @@ class Concept:
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The concepts of a domain, the words of fields that hold no answer (pictures, notes), and those for units."""
+    """The concepts of a domain, the words of fields that hold no answer (pictures, notes), those for units, and what
+    the things are called that have properties."""
 
     concepts: Mapping[str, Concept] = field(default_factory=dict)
     hidden: frozenset[str] = frozenset()
     units: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    nouns: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, properties: Mapping[str, Mapping[str, Any]], hidden: Iterable[str], units: Mapping[str, Any]) -> Vocabulary:
+    def of(cls, properties: Mapping[str, Mapping[str, Any]], hidden: Iterable[str] = (), units: Mapping[str, Any] | None = None, nouns: Iterable[str] = ()) -> Vocabulary:
         concepts = {
             name: Concept(name, **{k: v if k == "gives" else tuple(v) for k, v in said.items()})
             for name, said in properties.items()
         }
-        return cls(concepts, frozenset(hidden), {u: tuple(words) for u, words in units.items()})
+        return cls(concepts, frozenset(hidden), {u: tuple(words) for u, words in (units or {}).items()}, tuple(nouns))
 
     def shows(self, name: str) -> bool:
         """Whether a field holds what people may ask for."""

@@ -131,7 +131,13 @@ class Lexicon:
         table = next((t for t in self.domain.tables if t.properties), None)
         if table is None:
             return
-        self.vocabulary = Vocabulary.of(idioms.get("properties", {}), idioms.get("hidden", ()), idioms.get("units", {}))
+        known = ("hidden", "units", "nouns")
+        self.vocabulary = Vocabulary.of(idioms.get("properties", {}), **{k: idioms[k] for k in known if k in idioms})
+        for noun in self.vocabulary.nouns:
+            self._add(noun, Meant("property", table.name, name="noun"))
+        for unit, phrases in self.vocabulary.units.items():
+            for phrase in phrases:
+                self._add(phrase, Meant("property", table.name, unit, name="unit"))
         for concept in self.vocabulary.concepts.values():
             for kind in ("says", "most", "least", "denies", "kinds"):
                 for phrase in getattr(concept, kind):

@@ -18,6 +18,8 @@ from .question import Named, Question
 LATER = 0.04  # what it costs that a concept's first field is not there, but one further on
 OWN = 0.1  # what it costs to know a field only by its own name
 IN_TEXT = 0.4  # what it costs to take a property out of the sentences about a thing
+UNLIKELY = 1.5  # what a name may cost
+SURE = 0.4  # what is left of that if the question says what the thing is
 RENAMED = 0.15  # what it costs to take a name for that of a less known thing
 
 _UPPER = "A-ZÀ-ÖØ-ÞĀĂĄĆČĎĐĒĖĘĚĞĢĪİĶĹĻŁŃŇŌŐŒŔŘŚŞŠŢŤŪŮŰŹŻŽΑ-ΩА-Я"
@@ -60,11 +62,18 @@ def things(question: Question, table: str, known: dict[str, Known]) -> list[Thin
     """The things of a table that the question may name, with their namesakes."""
     found = []
     for n in question.named:
-        if n.table == table and n.cost < 1.3:
+        if n.table == table and n.cost < UNLIKELY:
             for i, e in enumerate(n.namesakes):
                 if e.key in known:
-                    found.append(Thing(e, n.mask, n.cost + RENAMED * i, known[e.key]))
+                    cost = n.cost * (SURE if _is_called_so(question, known[e.key], n.mask) else 1.0) + RENAMED * i
+                    found.append(Thing(e, n.mask, cost, known[e.key]))
     return found
+
+
+def _is_called_so(question: Question, known: Known, mask: int) -> bool:
+    """Whether the question says what a thing is, and it is that: "which painter"."""
+    nouns = [a for a in question.of("property", "noun") if not a.mask & mask and question.weight(a.mask) > 0]
+    return any({w.stem for i, w in enumerate(question.words) if a.mask >> i & 1} <= known.stems for a in nouns)
 
 
 def matches(thing: Thing, question: Question, lexicon: Lexicon, *, kinds: tuple[str, ...] = ("says",)) -> list[Match]:
