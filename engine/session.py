@@ -33,6 +33,8 @@ from .translate.base import Translated, Translator
 from .translate.canonical import Canonical
 from .translate.compose import Counts
 from .translate.lexicon import Lexicon
+from .translate.lookup import MAX_FACTS, Lookup
+from .translate.properties import Facts
 from .translate.usual import usual_meanings
 from .translate.utter import Utterer
 
@@ -248,7 +250,9 @@ class Session:
             self._forget_changed(name)
             if name not in self._translators:
                 linker, counts = self.linker(name), self._counts(name)
-                self._translators[name] = Canonical(self._lexicon(name), linker, self._encoder(name), counts)
+                self._translators[name] = Canonical(
+                    self._lexicon(name), linker, self._encoder(name), counts, self._facts(name)
+                )
             return self._translators[name]
 
     def _encoder(self, name: str) -> encoder.SentenceEncoder | None:
@@ -280,6 +284,15 @@ class Session:
                 return 0
 
         return count
+
+    def _facts(self, name: str) -> Facts:
+        """What the fields of things hold: one call a thing."""
+
+        def ask(program: str) -> list[tuple[Any, ...]]:
+            deadline = getattr(self._asked, "deadline", time.monotonic() + self.settings.seconds)
+            return self.graph(name).run(program, deadline=deadline, now=self.clock(), max_rows=MAX_FACTS).rows
+
+        return Lookup(self.domains[name], ask)
 
 
 def _confidence(translated: Translated) -> float:

@@ -17,6 +17,7 @@ from .chains import Chains
 from .lexicon import Atom, Lexicon
 from .meaning import Is, Same, Set, Through, To, Top, Where
 from .phrases import fixed
+from .properties import Facts
 from .question import Part, Question, distance, year_column
 from .texts import free_texts
 
@@ -42,6 +43,7 @@ class Composer:
     lexicon: Lexicon
     question: Question
     counts: Counts | None = None
+    facts: Facts | None = None
     pool: dict[Set, Part] = field(default_factory=dict)
     _rows: dict[Set, Part] = field(default_factory=dict)  # of these, the rows of detail tables without roles
 
