@@ -35,8 +35,6 @@ from .translate.compose import Counts
 from .translate.lexicon import Lexicon
 from .translate.lookup import MAX_FACTS, Lookup
 from .translate.properties import Facts
-from .translate.usual import usual_meanings
-from .translate.utter import Utterer
 
 MAX_QUESTION = 2_000  # characters
 LIKELY = 0.75  # how familiar a question must be to a domain, next to the one it is most familiar to
@@ -259,13 +257,9 @@ class Session:
         """The sentence encoder, if it is wanted and installed. It loads itself when it is first needed."""
         if not self.settings.encoder or not encoder.installed():
             return None
-        domain, lexicon = self.domains[name], self._lexicon(name)
-
-        def usual() -> Iterator[str]:
-            return map(Utterer(lexicon).utter, usual_meanings(domain))
-
+        domain = self.domains[name]
         path = self._cache("utterances", domain, domain.digest).with_suffix(".npz")
-        self._encoders.append(encoder.SentenceEncoder(path, usual))
+        self._encoders.append(encoder.SentenceEncoder(path))
         return self._encoders[-1]
 
     def _counts(self, name: str) -> Counts:
