@@ -24,11 +24,14 @@ from .translate.meaning import (
     Compare,
     Condition,
     Count,
+    Excerpt,
     Exists,
     Given,
     Is,
+    Listed,
     Meaning,
     Names,
+    Scaled,
     Set,
     Through,
     To,
@@ -234,7 +237,15 @@ def _holds(s: Set, holds: Callable[[Set], bool]) -> bool:
 
 def _sets(meaning: Meaning | Given) -> list[Set]:
     match meaning:
-        case Names(set=s) | Aggregate(set=s) | Count(set=s) | Exists(set=s):
+        case (
+            Names(set=s)
+            | Aggregate(set=s)
+            | Count(set=s)
+            | Exists(set=s)
+            | Listed(set=s)
+            | Excerpt(set=s)
+            | Scaled(set=s)
+        ):
             return [replace(s, top=None)]
         case Which(values=values):
             return [s for v in values for s in _sets(v)]

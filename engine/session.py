@@ -33,8 +33,8 @@ from .translate.base import Translated, Translator
 from .translate.canonical import Canonical
 from .translate.compose import Counts
 from .translate.lexicon import Lexicon
-from .translate.usual import usual_meanings
-from .translate.utter import Utterer
+from .translate.lookup import MAX_FACTS, Lookup
+from .translate.properties import Facts
 
 MAX_QUESTION = 2_000  # characters
 LIKELY = 0.75  # how familiar a question must be to a domain, next to the one it is most familiar to
@@ -244,20 +244,18 @@ class Session:
             self._forget_changed(name)
             if name not in self._translators:
                 linker, counts = self.linker(name), self._counts(name)
-                self._translators[name] = Canonical(self._lexicon(name), linker, self._encoder(name), counts)
+                self._translators[name] = Canonical(
+                    self._lexicon(name), linker, self._encoder(name), counts, self._facts(name)
+                )
             return self._translators[name]
 
     def _encoder(self, name: str) -> encoder.SentenceEncoder | None:
         """The sentence encoder, if it is wanted and installed. It loads itself when it is first needed."""
         if not self.settings.encoder or not encoder.installed():
             return None
-        domain, lexicon = self.domains[name], self._lexicon(name)
-
-        def usual() -> Iterator[str]:
-            return map(Utterer(lexicon).utter, usual_meanings(domain))
-
+        domain = self.domains[name]
         path = self._cache("utterances", domain, domain.digest).with_suffix(".npz")
-        self._encoders.append(encoder.SentenceEncoder(path, usual))
+        self._encoders.append(encoder.SentenceEncoder(path))
         return self._encoders[-1]
 
     def _counts(self, name: str) -> Counts:
@@ -276,6 +274,15 @@ class Session:
                 return 0
 
         return count
+
+    def _facts(self, name: str) -> Facts:
+        """What the fields of things hold: one call a thing."""
+
+        def ask(program: str) -> list[tuple[Any, ...]]:
+            deadline = getattr(self._asked, "deadline", time.monotonic() + self.settings.seconds)
+            return self.graph(name).run(program, deadline=deadline, now=self.clock(), max_rows=MAX_FACTS).rows
+
+        return Lookup(self.domains[name], ask)
 
 
 def _confidence(translated: Translated) -> float:

@@ -137,6 +137,15 @@ def _check_table(file: _File, name: str) -> None:
         type_ = file.columns(name)[moment].get("type", "DATE")
         if _KIND.get(type_) != "time":
             file.problems.add(table.at["moment"], f"{place}.moment: {moment} is {type_}, not a DATE or TIMESTAMP.")
+    for key in ("properties", "value", "text"):
+        column = table.get(key)
+        if file.is_column(column, name, table.line_of(key), f"{place}.{key}"):
+            type_ = file.columns(name)[column].get("type", "TEXT")
+            if type_ != "TEXT":
+                file.problems.add(table.at[key], f"{place}.{key}: {column} is {type_}, not a TEXT.")
+    for key, other in (("properties", "value"), ("value", "properties")):
+        if key in table and other not in table:
+            file.problems.add(table.at[key], f"{place}: {key} goes with {other}, which is missing.")
     file.fixed(table.get("assume", Map(0)), name, f"{place}.assume")
     for i, role in enumerate(table.get("roles", ())):
         _check_role(file, name, role, f"{place}.roles[{i}]")

@@ -25,6 +25,7 @@ from .compose import Composer, Counts
 from .lexicon import Atom, Lexicon, Token, tokens
 from .meaning import Entity
 from .program import sql
+from .properties import Facts
 from .question import Moment, Named, Question, Time
 from .reading import Reading
 from .times import times
@@ -59,11 +60,19 @@ class Encoder(Protocol):
 class Canonical:
     """Translates questions of one domain.
 
-    Without an `encoder` it ranks by words alone; without `counts` every role of a person is equally likely.
+    Without an `encoder` it ranks by words alone; without `counts` every role of a person is equally likely,
+    and without `facts` nothing is known of the properties of things.
     """
 
-    def __init__(self, lexicon: Lexicon, linker: Finder, encoder: Encoder | None = None, counts: Counts | None = None):
-        self.lexicon, self.linker, self.encoder, self.counts = lexicon, linker, encoder, counts
+    def __init__(
+        self,
+        lexicon: Lexicon,
+        linker: Finder,
+        encoder: Encoder | None = None,
+        counts: Counts | None = None,
+        facts: Facts | None = None,
+    ):
+        self.lexicon, self.linker, self.encoder, self.counts, self.facts = lexicon, linker, encoder, counts, facts
         self.domain = lexicon.domain
         self._series = lru_cache(1_000)(self._find_series)
         self._masked_utterer, self._utterer = Utterer(lexicon), Utterer(lexicon, names=True)
@@ -73,7 +82,7 @@ class Canonical:
         started = time.perf_counter()
         asked = self.read(question, now)
         linked = time.perf_counter()
-        composer = Composer(self.lexicon, asked, self.counts)
+        composer = Composer(self.lexicon, asked, self.counts, self.facts)
         parts = composer.compose()
         found = _distinct(readings(composer, parts, now.date().isoformat())[: 4 * KEPT], self.domain)
         composed = time.perf_counter()
@@ -265,7 +274,8 @@ def _longest(atoms: list[Atom]) -> list[Atom]:
     spans = {
         a.mask
         for a in atoms
-        if a.meant.kind in ("value", "most", "column", "role", "op") and a.mask.bit_count() == a.last - a.first + 1
+        if a.meant.kind in ("value", "most", "column", "role", "op", "property")
+        and a.mask.bit_count() == a.last - a.first + 1
     }
     return [
         a

@@ -19,6 +19,8 @@ import yaml
 
 from kg.domain import Domain
 
+from .fields import Vocabulary
+
 TEMPLATES = Path(__file__).resolve().parents[2] / "sql_templates"
 _WORD = re.compile(
     r"\d+s\b|\d+(?:[.,]\d+)*(?:st|nd|rd|th)?(?![^\W\d_])|[^\W_]+(?:['\u2019](?!s\b)[^\W_]+)*|['\u2019]s\b|[$%€£]"
@@ -106,6 +108,7 @@ class Lexicon:
     ignored: frozenset[str] = frozenset()
     measures: dict[str, Measure] = field(default_factory=dict)
     tests: dict[str, Test] = field(default_factory=dict)
+    vocabulary: Vocabulary = field(default_factory=Vocabulary)
 
     @classmethod
     def of(cls, domain: Domain) -> Lexicon:
@@ -121,7 +124,25 @@ class Lexicon:
             for name, idiom in said.items():
                 for phrase in idiom.says:
                     lexicon._add(phrase, Meant(kind, idiom.table, name=name))
+        lexicon._add_properties(idioms)
         return lexicon
+
+    def _add_properties(self, idioms: dict[str, Any]) -> None:
+        """The words for properties, where a table of the domain holds such."""
+        table = next((t for t in self.domain.tables if t.properties), None)
+        if table is None:
+            return
+        known = ("hidden", "units", "nouns")
+        self.vocabulary = Vocabulary.of(idioms.get("properties", {}), **{k: idioms[k] for k in known if k in idioms})
+        for noun in self.vocabulary.nouns:
+            self._add(noun, Meant("property", table.name, name="noun"))
+        for unit, phrases in self.vocabulary.units.items():
+            for phrase in phrases:
+                self._add(phrase, Meant("property", table.name, unit, name="unit"))
+        for concept in self.vocabulary.concepts.values():
+            for kind in ("says", "most", "least", "denies", "kinds"):
+                for phrase in getattr(concept, kind):
+                    self._add(phrase, Meant("property", table.name, concept.name, name=kind))
 
     def _add(self, phrase: str, meant: Meant) -> None:
         parts = tuple(tuple(t.stem for t in tokens(part)) for part in phrase.split("..."))

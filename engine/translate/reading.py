@@ -19,11 +19,14 @@ from .meaning import (
     Calculate,
     Compare,
     Count,
+    Excerpt,
     Exists,
     Given,
+    Listed,
     Meaning,
     Names,
     Same,
+    Scaled,
     Set,
     Where,
     Which,
@@ -169,7 +172,15 @@ def _tables(meaning: Meaning | Given) -> frozenset[str]:
     match meaning:
         case Given():
             return frozenset()
-        case Names(set=s) | Count(set=s) | Aggregate(set=s) | Exists(set=s):
+        case (
+            Names(set=s)
+            | Count(set=s)
+            | Aggregate(set=s)
+            | Exists(set=s)
+            | Listed(set=s)
+            | Excerpt(set=s)
+            | Scaled(set=s)
+        ):
             return _set_tables(s)
         case Which(values=values):
             return frozenset().union(*map(_tables, values))
@@ -181,7 +192,15 @@ def _role_sets(meaning: Meaning | Given) -> tuple[Set, ...]:
     match meaning:
         case Given():
             return ()
-        case Names(set=s) | Count(set=s) | Aggregate(set=s) | Exists(set=s):
+        case (
+            Names(set=s)
+            | Count(set=s)
+            | Aggregate(set=s)
+            | Exists(set=s)
+            | Listed(set=s)
+            | Excerpt(set=s)
+            | Scaled(set=s)
+        ):
             return s.nested
         case Which(values=values):
             return tuple(n for v in values for n in _role_sets(v))
