@@ -123,31 +123,27 @@ class Session:
 
         Raises SourceError if an API fails that would be needed to tell; if another domain is sure, it is not.
         """
-        failed: list[SourceError] = []
+        failed: dict[int, SourceError] = {}  # by the identity of the source
+        known: dict[str, float] = {}
+        for name in [domain] if domain else self.domains:
+            source = id(self.graph(name).source)
+            try:
+                if source not in failed:  # what is away for one domain is away for the next, and waiting is long
+                    known[name] = 1.0 if domain else self.translator(name).familiar(question, now=now)
+            except SourceError as e:
+                failed[source] = e
+        # only where the words and names of a question are known is it worth composing programs
+        likely = [name for name, share in known.items() if share >= LIKELY * max(known.values())]
         read = []
-        for name in [domain] if domain else self._likely(question, now, failed):
+        for name in likely:
             try:
                 read.append((name, self.translator(name).translate(question, now=now)))
             except SourceError as e:
-                failed.append(e)
+                failed[id(self.graph(name).source)] = e
         best = max(read, key=lambda r: _confidence(r[1]), default=None)
         if best is None or (failed and _confidence(best[1]) < self.settings.min_confidence):
-            raise failed[0]
+            raise next(iter(failed.values()))
         return best
-
-    def _likely(self, question: str, now: dt.datetime, failed: list[SourceError]) -> list[str]:
-        """The domains whose words and names a question has: only these are worth composing programs in.
-
-        What an API fails with that is searched for names is put into `failed`.
-        """
-        known: dict[str, float] = {}
-        for name in self.domains:
-            try:
-                known[name] = self.translator(name).familiar(question, now=now)
-            except SourceError as e:
-                failed.append(e)
-        best = max(known.values(), default=0.0)
-        return [name for name, share in known.items() if share >= LIKELY * best]
 
     def answer_many(
         self, questions: Iterable[str], *, query_time: str | dt.datetime | None = None, workers: int = 1
