@@ -37,8 +37,6 @@ from .translate.compose import Counts
 from .translate.lexicon import Lexicon
 from .translate.lookup import MAX_FACTS, Lookup
 from .translate.properties import Facts
-from .translate.usual import usual_meanings
-from .translate.utter import Utterer
 
 MAX_QUESTION = 2_000  # characters
 ABSENT = 404  # status of a domain of which there are no data: no reason to doubt the others
@@ -134,33 +132,32 @@ class Session:
         Raises SourceError if an API fails that would be needed to tell; if another domain is sure, it is not.
         """
         failed: list[SourceError] = []
+        away: set[int] = set()  # sources, by identity: where one is away for one domain, it is for the next
+        known: dict[str, float] = {}
+        for name in [domain] if domain else self.domains:
+            source = id(self.graph(name).source)
+            try:
+                if source not in away:
+                    known[name] = 1.0 if domain else self.translator(name).familiar(question, now=now)
+            except SourceError as e:
+                failed.append(e)
+                if e.status is None:
+                    away.add(source)  # and waiting for it is long
+        # only where the words and names of a question are known is it worth composing programs
+        likely = [name for name, share in known.items() if share >= LIKELY * max(known.values())]
         read = []
-        for name in [domain] if domain else self._likely(question, now, failed):
+        for name in likely:
             try:
                 read.append((name, self.translator(name).translate(question, now=now)))
             except SourceError as e:
                 failed.append(e)
-        best = max(read, key=lambda r: _confidence(r[1]), default=None)
         broken = [e for e in failed if e.status != ABSENT]
+        best = max(read, key=lambda r: _confidence(r[1]), default=None)
         if best is None:
             raise (broken or failed)[0]
         if broken and _confidence(best[1]) < self.settings.min_confidence:
             raise broken[0]
         return best
-
-    def _likely(self, question: str, now: dt.datetime, failed: list[SourceError]) -> list[str]:
-        """The domains whose words and names a question has: only these are worth composing programs in.
-
-        What an API fails with that is searched for names is put into `failed`.
-        """
-        known: dict[str, float] = {}
-        for name in self.domains:
-            try:
-                known[name] = self.translator(name).familiar(question, now=now)
-            except SourceError as e:
-                failed.append(e)
-        best = max(known.values(), default=0.0)
-        return [name for name, share in known.items() if share >= LIKELY * best]
 
     def answer_many(
         self, questions: Iterable[str], *, query_time: str | dt.datetime | None = None, workers: int = 1
@@ -278,13 +275,9 @@ class Session:
         """The sentence encoder, if it is wanted and installed. It loads itself when it is first needed."""
         if not self.settings.encoder or not encoder.installed():
             return None
-        domain, lexicon = self.domains[name], self._lexicon(name)
-
-        def usual() -> Iterator[str]:
-            return map(Utterer(lexicon).utter, usual_meanings(domain))
-
+        domain = self.domains[name]
         path = self._cache("utterances", domain, domain.digest).with_suffix(".npz")
-        self._encoders.append(encoder.SentenceEncoder(path, usual))
+        self._encoders.append(encoder.SentenceEncoder(path))
         return self._encoders[-1]
 
     def _counts(self, name: str) -> Counts:

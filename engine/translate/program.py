@@ -45,7 +45,10 @@ def sql(meaning: Meaning, domain: Domain) -> str:
     """Return the program of `meaning`."""
     match meaning:
         case Names(set=rows, column=column, year=year, n=n):
-            return _names(rows, column, domain, year) + (f" ORDER BY 1 LIMIT {n}" if n and rows.top is None else "")
+            named = _names(rows, column, domain, year)
+            if not n or rows.top is not None:
+                return named
+            return f"{named} LIMIT {n}" if " ORDER BY " in named else f"{named} ORDER BY 1 LIMIT {n}"
         case Count(set=rows):
             return _count(rows, domain)
         case Aggregate(function=function, set=rows, column=column):
@@ -135,7 +138,9 @@ def _names(rows: Set, column: str, domain: Domain, year: bool = False) -> str:
             return q.select(f"year({shown}) AS year", distinct=True)
     if ranked(rows):
         return f"{q.select(shown)} GROUP BY {shown} ORDER BY count(*) DESC, {shown}"
-    return q.select(shown, distinct=True)
+    # rows of a file come in any order: the same question gets the same answer every time
+    order = f" ORDER BY {shown}" if table.in_place and not q.ordering else ""
+    return q.select(shown, distinct=True) + order
 
 
 def ranked(rows: Set) -> bool:
