@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from kg.calls import did_you_mean, listed, split_tables
+from kg.calls import did_you_mean, split_tables
 from kg.check import check
 from kg.dialect import parse
 from kg.domain import Domain
 from kg.errors import DomainError, QueryError
 
-_SOURCE = re.compile(r"\b(?:from|join)\s+\"?(\w+)|\b(get_\w+)\s*\(", re.I)
+_SOURCE = re.compile(r"\b(?:from|join)\s+\"?(\w+)\b(?!\s*\()|\b(get_\w+)\s*\(", re.I)
 
 
 def domain_named(name: str, domains: Mapping[str, Domain]) -> Domain:
@@ -25,7 +25,7 @@ def domain_with(table: str, domains: Mapping[str, Domain]) -> Domain:
     """Return the domain that has `table`. Raises QueryError if none has, or several."""
     found = [d for d in domains.values() if table in d.by_name]
     if not found:
-        raise _in_none(f"'{table}'", domains)
+        raise _in_none(table, domains)
     if len(found) > 1:
         raise _in_several(table, [d.name for d in found])
     return found[0]
@@ -82,8 +82,10 @@ def _fits(program: str, domain: Domain) -> bool:
 
 def _in_none(table: str, domains: Mapping[str, Domain]) -> QueryError:
     known = [t for d in domains.values() for t in d.by_name]
-    closest = did_you_mean(table.strip("'").removeprefix("get_"), known)
-    return QueryError(f"There is no table {table}.", hint=closest or f"There are: {listed(known)}.")
+    closest = did_you_mean(table.removeprefix("get_"), known)
+    said = f"{table} names no table." if table.startswith("get_") else f"There is no table '{table}'."
+    listing = f"There are: {', '.join(known)}." if len(domains) == 1 else "`kgq schema` lists them."
+    return QueryError(said, hint=closest or listing)
 
 
 def _in_several(table: str, names: list[str]) -> QueryError:

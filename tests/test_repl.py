@@ -123,7 +123,7 @@ def test_what_a_line_shows(lines: list[str], shown: str, repl: Repl) -> None:
     [
         pytest.param("SELECT nme FROM movie WHERE id = 1", "nme", id="an unknown column"),
         pytest.param("get_film('x')", "get_film", id="an unknown call"),
-        pytest.param("SELECT x FROM movies", "There is no table movies. Did you mean movie?", id="a table no domain has"),
+        pytest.param("SELECT x FROM movies", "There is no table 'movies'. Did you mean movie?", id="a table no domain has"),
         pytest.param("SELECT title FROM movie", "can only be looked up by", id="a missing input"),
         pytest.param("\\foo", "There is no command \\foo.", id="an unknown command"),
         pytest.param("\\d", "Say which table. \\schema lists them.", id="no table"),
