@@ -46,7 +46,8 @@ class Column:
     "..." in a phrase stands for a gap.
 
     `match` tells how a text is compared: exactly, as a name (case, accents and punctuation ignored), or
-    by containing it. `year_of` names the date column whose year this is. `origin` is its name in a file, if another.
+    by containing it. `year_of` names the date column whose year this is; `of` one or two columns it is made of, and
+    `codes` what their values stand for (`kg.made`). `origin` is its name in a file, if another.
     """
 
     name: str
@@ -62,6 +63,8 @@ class Column:
     links: Link | None = None
     match: Match = "exact"
     year_of: str = ""
+    of: str = ""
+    codes: tuple[tuple[Scalar, Scalar], ...] = ()
     origin: str = ""
 
     def __deepcopy__(self, memo: object) -> Column:

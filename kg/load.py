@@ -33,6 +33,7 @@ from .domain import (
 )
 from .domain_checks import check, known_fields, stored
 from .errors import DomainError
+from .made import PATTERN, sources
 from .yaml_files import COLUMN_KEYS, SOURCE, TABLE_KEYS, check_files, source_of
 from .yaml_nodes import Map, Problems, compose
 from .yaml_shapes import Constant, Key, Listing, Named, OneOrMore, Record, Stored, Text, Whole
@@ -77,6 +78,10 @@ _COLUMN = Record(
         "links": Key(_LINK, "The table.column whose values these are."),
         "match": Key(Text(choices=("exact", "name", "contains")), "How a text is compared."),
         "year_of": Key(_ANY, "The date column above whose year this is."),
+        "of": Key(
+            Text(PATTERN, "a column, or two with + or - between them"), "One or two columns above it is made of."
+        ),
+        "codes": Key(Named(Stored(), Stored()), "What the values of the column in `of` stand for."),
         **COLUMN_KEYS,
     }
 )
@@ -248,7 +253,7 @@ def _table(name: str, raw: Map, in_place: bool) -> Table:
     via = [{**v, "only": _fixed(v.get("only"), types)} for v in raw.get("via", ())]
     made = {
         "assume": _fixed(raw.get("assume"), types),
-        "columns": tuple(_column(column, c) for column, c in raw["columns"].items()),
+        "columns": tuple(_column(column, c, types) for column, c in raw["columns"].items()),
         "roles": tuple(Role(**r) for r in roles),
         "via": tuple(Via(**v) for v in via),
         "in_place": in_place,
@@ -257,12 +262,14 @@ def _table(name: str, raw: Map, in_place: bool) -> Table:
     return Table(name=name, **{**_tuples(raw), **made})
 
 
-def _column(name: str, raw: Map) -> Column:
+def _column(name: str, raw: Map, types: dict[str, str]) -> Column:
     made: dict[str, Any] = {}
     if "values" in raw:
         made["values"] = tuple(Value(stored(v, raw["type"]), tuple(says)) for v, says in raw["values"].items())
     if "null_when" in raw:
         made["null_when"] = tuple(stored(v, raw["type"]) for v in raw["null_when"])
+    if "codes" in raw:
+        made["codes"] = tuple((stored(k, types[raw["of"]]), stored(v, raw["type"])) for k, v in raw["codes"].items())
     if "links" in raw:
         table, column = raw["links"]["to"].split(".")
         made["links"] = Link(table, column, raw["links"].get("where", ""))
@@ -277,6 +284,8 @@ def _fill(table: str, raw: Map, columns: Map, fields: Collection[str] | None) ->
     lacks = tuple(raw.get("lacks", ()))
     if fields is not None:
         there = {c for c in columns if c in filled or c in fields}
+        made_of = {c: set(sources(said["of"])) for c, said in columns.items() if "of" in said}
+        there |= {c for c, needed in made_of.items() if needed <= there}
         lacks += tuple(c for c, said in columns.items() if not {c, said.get("year_of")} & there and c not in lacks)
     return Fill(table, **{**_tuples(raw), "columns": tuple(filled.items()), "lacks": lacks})
 
