@@ -95,7 +95,7 @@ def test_of_a_file(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    "old, new, said",
     [
         pytest.param("of: own - other}", "of: own - others}", "of: 'others' is not a column of game", id="unknown"),
         pytest.param("of: own - other}", "of: own - total}", "of: total must stand above margin", id="below"),

@@ -80,7 +80,9 @@ def wanted(question: Question) -> Wanted:
     text = " ".join(words)
     explanation = "why" in words or ("how" in words and not _how_is_measured(words))
     return Wanted(
-        yes_no=(first in _OPENERS or _opens_late(question, words)) and not counts and not any(a.first == 0 for a in q.of("op", "polite")),
+        yes_no=(first in _OPENERS or _opens_late(question, words))
+        and not counts
+        and not any(a.first == 0 for a in q.of("op", "polite")),
         person=who,
         date="when" in words
         or "what day" in text
