@@ -81,10 +81,9 @@ def ask(chosen: dict[int, list[dict[str, Any]]], data: Path) -> dict[int, list[A
     from engine.session import Session
     from engine.settings import Settings
 
-    with tempfile.TemporaryDirectory() as cache:
-        with Session(Settings(schemas=EXAMPLES, cache=Path(cache))) as session:
-            session.translator("metaqa")
-            return {hop: [_asked(q, session) for q in questions] for hop, questions in chosen.items()}
+    with tempfile.TemporaryDirectory() as cache, Session(Settings(schemas=EXAMPLES, cache=Path(cache))) as session:
+        session.translator("metaqa")
+        return {hop: [_asked(q, session) for q in questions] for hop, questions in chosen.items()}
 
 
 def _asked(question: dict[str, Any], session: Any) -> Asked:

@@ -49,8 +49,10 @@ class Asking:
             return self.unknown(verdict.reason, verdict.detail)
         best, confidence = gate.agree(outcomes)
         meaning = best.translation.meaning
-        if best.verdict.kind == "empty" and confidence >= self.settings.min_invalid and meaning is not None:
-            best = replace(best, verdict=gate.premise(meaning, graph.domain, lambda s: self._holds(s, graph, clock)))
+        is_empty = best.verdict.kind == "empty" and confidence >= self.settings.min_invalid
+        if is_empty and meaning is not None and best.result is not None:
+            verdict = gate.premise(meaning, best.result, graph.domain, lambda s: self._holds(s, graph, clock))
+            best = replace(best, verdict=verdict)
         verdict = gate.decide(best, confidence, translated, self.settings)
         return self._documented(self._said(verdict, best), best, confidence, graph)
 

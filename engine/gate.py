@@ -174,13 +174,17 @@ def judge(meaning: Meaning | None, result: Result, unexplained: tuple[str, ...],
     return UNKNOWN_VALUE if meaning is None or (rows and isinstance(meaning, Names)) else EMPTY
 
 
-def premise(meaning: Meaning, domain: Domain, holds: Callable[[Set], bool]) -> Verdict:
+def premise(meaning: Meaning, result: Result, domain: Domain, holds: Callable[[Set], bool]) -> Verdict:
     """Return what an empty result says: a false premise, if the data speak of the thing and deny what is asserted.
 
     `holds` tells whether a set has any rows.
     """
     asserted = [s for s in _sets(meaning) if not s.is_entity]
+    # a source that knows the thing and tells of no rows says more than one that does not know it
+    told = bool(result.filled.entries) and all(e.objects for e in result.filled.entries.values())
     for s in asserted:
+        if told and domain.table(s.table).moment and not _holds(_all_rows(s), holds):
+            return replace(INVALID, detail="there is none at all")
         if _is_beyond(s, domain, holds):
             return UNKNOWN_VALUE
         if not _holds(s, holds) and any(_holds(wider, holds) for wider in itertools.islice(widened(s), WIDENED)):
@@ -188,16 +192,21 @@ def premise(meaning: Meaning, domain: Domain, holds: Callable[[Set], bool]) -> V
     return UNKNOWN_VALUE
 
 
+def _all_rows(rows: Set) -> Set:
+    """All rows that things have, of any time and kind."""
+    return replace(rows, conditions=tuple(c for c in rows.conditions if isinstance(c, To)), top=None)
+
+
 def _is_beyond(rows: Set, domain: Domain, holds: Callable[[Set], bool]) -> bool:
     """Whether a time lies outside of what the data tell of a thing: then nothing follows from finding nothing."""
     moment = domain.table(rows.table).moment
     times = [c for c in rows.conditions if isinstance(c, Where) and c.column == moment]
-    whose = tuple(c for c in rows.conditions if isinstance(c, To))
+    whose = _all_rows(rows).conditions
     for time in times:
         low = time.values[0] if time.op in ("=", "between", ">=", ">") else None
         high = time.values[-1] if time.op in ("=", "between") else None
         for op, bound in (("<", low), (">", high)):
-            around = replace(rows, conditions=(*whose, Where(moment, op, (bound,))), top=None)
+            around = Set(rows.table, (*whose, Where(moment, op, (bound,))))
             if bound is not None and not _holds(around, holds):
                 return True
     return False
@@ -207,7 +216,7 @@ def _asks_for_one(meaning: Names, domain: Domain) -> bool:
     """Whether a column has one value for what is asked about: a date, a number, the part somebody plays."""
     table = domain.table(meaning.set.table)
     column = table.by_name.get(meaning.column)
-    return column is not None and column.name not in table.key and (column.type != "TEXT" or bool(table.roles))
+    return column is not None and column.name != table.moment and (column.type != "TEXT" or bool(table.roles))
 
 
 def _judge_which(rows: list[tuple[Any, ...]]) -> Verdict:

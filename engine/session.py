@@ -142,13 +142,18 @@ class Session:
 
     def run(self, program: str, domain: str = "", *, max_rows: int = 1000) -> Result:
         """Return the rows of a program somebody wrote. Raises QueryError or SourceError."""
-        graph = self.graph(domain or next(iter(self.domains)))
+        graph = self.graph(domain or self.domain_of(program))
         deadline = time.monotonic() + self.settings.seconds
         return graph.run(program, deadline=deadline, now=self.clock(), max_rows=max_rows)
 
     def explain(self, program: str, domain: str = "") -> list[Explained]:
         """Return the calls a program would need, without making one."""
-        return self.graph(domain or next(iter(self.domains))).explain(program, now=self.clock())
+        return self.graph(domain or self.domain_of(program)).explain(program, now=self.clock())
+
+    def domain_of(self, program: str) -> str:
+        """The domain most of whose tables a program names, in either spelling."""
+        words = {w.removeprefix("get_") for w in re.findall(r"\w+", program.lower())}
+        return max(self.domains, key=lambda name: len(words & set(self.domains[name].by_name)))
 
     # -- what a session keeps --------------------------------------------------------------------------------
 

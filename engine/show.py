@@ -176,7 +176,8 @@ def lookups(domain: Domain, table: Table) -> Iterator[str]:
     for a in domain.accesses[table.name]:
         kind = f"search, at most {a.fetch.search}" if a.fetch.search else "complete"
         limits = "".join(f", {_column(a, arg)} {low} to {high}" for arg, low, high in a.fetch.limits)
-        yield f"{' and '.join(a.needs)}: {a.fetch.method} {a.fetch.endpoint} ({kind}{limits})"
+        limits += "".join(f", {_column(a, arg)} by day, month or year" for arg in a.fetch.periods)
+        yield f"{' and '.join(a.needs) or 'nothing'}: {a.fetch.method} {a.fetch.endpoint} ({kind}{limits})"
     for v in table.via:
         only = "".join(f", where {column} is {value}" for column, value in v.only)
         yield f"{v.needs}: through {v.through}{only}"
@@ -184,7 +185,7 @@ def lookups(domain: Domain, table: Table) -> Iterator[str]:
 
 def _inputs(domain: Domain, table: Table) -> list[str]:
     """The inputs of which one must be bound; the same inputs once."""
-    found = [" and ".join(a.needs) for a in domain.accesses[table.name]] + [v.needs for v in table.via]
+    found = [" and ".join(a.needs) or "nothing" for a in domain.accesses[table.name]] + [v.needs for v in table.via]
     return list(dict.fromkeys(found))
 
 

@@ -47,6 +47,7 @@ class Column:
 
     `match` tells how a text is compared: exactly, as a name (case, accents and punctuation ignored), or
     by containing it. `year_of` names the date column whose year this is. `origin` is its name in a file, if another.
+    `adds`: a sum over rows is what people mean without saying so (goals of a season, but not prices of a week).
     """
 
     name: str
@@ -63,6 +64,7 @@ class Column:
     match: Match = "exact"
     year_of: str = ""
     origin: str = ""
+    adds: bool = False
 
     def __deepcopy__(self, memo: object) -> Column:
         return self  # frozen; sqlglot copies what hangs on a tree
@@ -157,7 +159,7 @@ class Fill:
     value or `value`. columns: pandas' column-oriented JSON, {column: {index: v}} or {column: [v]}, perhaps as text;
     rows have `index` too, and `index_0`, `index_1`... where that is the text of a tuple. parallel: lists that belong
     together, [[..], [..]], whose fields are `names`. tuple: one list whose places are `names`. value: a bare value;
-    the field `value`. What no field of the last three fills is lacking.
+    the field `value`. What no field of the last three fills is lacking, and so it is where the object is a bare value.
     """
 
     table: str
@@ -186,6 +188,10 @@ class Object:
     def tables(self) -> tuple[str, ...]:
         """The tables it fills, each once."""
         return tuple(dict.fromkeys(f.table for f in self.fills))
+
+    def is_row_of(self, table: str) -> bool:
+        """Whether an object is one row of `table`, and no more."""
+        return [f.is_object for f in self.fills if f.table == table] == [True]
 
     def key_columns(self, table: str) -> tuple[str, ...]:
         """The columns of `table` that hold the object's key, in the key's order."""
@@ -299,6 +305,16 @@ class Domain:
             columns = (table.column(c) for c in obj.key_columns(table.name))
             out[obj.name] = tuple(zip(obj.key, columns, strict=True))
         return out
+
+    @cached_property
+    def broader(self) -> dict[str, tuple[Fetch, ...]]:
+        """Fetch to those that bring the same objects for fewer of its inputs: with the same values, all it brings."""
+        complete = [f for f in self.fetches if not f.search]
+        inputs = {f.name: {source for _, source in f.args} for f in complete}
+        return {
+            f.name: tuple(b for b in complete if b.gives == f.gives and inputs[b.name] < inputs[f.name])
+            for f in complete
+        }
 
     @cached_property
     def entities(self) -> tuple[Table, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -31,11 +31,11 @@ from .domain import (
     Value,
     Via,
 )
-from .domain_checks import check, known_fields, stored
+from .domain_checks import check, lacking, stored
 from .errors import DomainError
 from .yaml_files import COLUMN_KEYS, SOURCE, TABLE_KEYS, check_files, source_of
 from .yaml_nodes import Map, Problems, compose
-from .yaml_shapes import Constant, Key, Listing, Named, OneOrMore, Record, Stored, Text, Whole
+from .yaml_shapes import Constant, Flag, Key, Listing, Named, OneOrMore, Record, Stored, Text, Whole
 
 BUILT_IN = Path(__file__).resolve().parents[1] / "schemas"
 
@@ -73,6 +73,7 @@ _COLUMN = Record(
         "most": Key(_PHRASES, "Superlatives and comparatives for large or late values."),
         "least": Key(_PHRASES, "Superlatives and comparatives for small or early values."),
         "values": Key(Named(_PHRASES, Stored()), "Stored value to what people say for it; any: words for any flag."),
+        "adds": Key(Flag(), "true if a sum over rows is what people mean: goals of a season."),
         "null_when": Key(Listing(Stored()), "Stored values that mean unknown."),
         "links": Key(_LINK, "The table.column whose values these are."),
         "match": Key(Text(choices=("exact", "name", "contains")), "How a text is compared."),
@@ -241,7 +242,7 @@ def _domain(raw: Map, home: Path) -> Domain:
 def _object(name: str, raw: Map) -> Object:
     obj = raw["objects"][name]
     fills = ((table, fill) for table, fills in obj["fills"].items() for fill in fills)
-    made = (_fill(table, fill, raw["tables"][table]["columns"], known_fields(raw, name, fill)) for table, fill in fills)
+    made = (_fill(table, fill, lacking(raw, name, table, fill)) for table, fill in fills)
     return Object(name, tuple(obj["key"]), tuple(made))
 
 
@@ -274,14 +275,9 @@ def _column(name: str, raw: Map) -> Column:
     return Column(name=name, **{**_tuples(raw), **made})
 
 
-def _fill(table: str, raw: Map, columns: Map, fields: Collection[str] | None) -> Fill:
-    """The fill of `table`. Where all `fields` of a row are known, what is not among them is lacking."""
-    filled: Map = raw.get("columns", Map(raw.line))
-    lacks = tuple(raw.get("lacks", ()))
-    if fields is not None:
-        there = {c for c in columns if c in filled or c in fields}
-        lacks += tuple(c for c, said in columns.items() if not {c, said.get("year_of")} & there and c not in lacks)
-    return Fill(table, **{**_tuples(raw), "columns": tuple(filled.items()), "lacks": lacks})
+def _fill(table: str, raw: Map, lacks: tuple[str, ...]) -> Fill:
+    columns = tuple(raw.get("columns", {}).items())
+    return Fill(table, **{**_tuples(raw), "columns": columns, "lacks": lacks})
 
 
 def _fetch(name: str, raw: Map) -> Fetch:

@@ -42,6 +42,8 @@ LOOSE = 0.9  # what a name may cost to be taken for known
 SERIES = 15  # names looked at that begin alike
 INSIDE = 0.8  # what a name costs that stands inside a longer sure one
 FREE_GUESS = 1.2  # cost of unsaid pieces that does not yet lower the confidence
+SURE = 0.2  # what a name costs at most that is meant for certain
+PASSED_OVER = 0.5  # what is left of the quality for each of these that a reading leaves out
 STRANGE = 0.4  # what is left of the quality for each word that no phrase or name knows
 SHARPNESS = 1.5  # of the softmax over scores
 _SIMILARITY_WEIGHT = 2.5
@@ -225,7 +227,9 @@ class Canonical:
                     program=sql(reading.meaning, self.domain),
                     utterance=self._utterer.utter(reading.meaning),
                     share=share,
-                    quality=_quality(reading, sum(w in unknown and w.isalpha() for w in left)),
+                    quality=_quality(
+                        reading, sum(w in unknown and w.isalpha() for w in left), _passed_over(asked, reading)
+                    ),
                     covered=reading.covered,
                     margin=margin,
                     similarity=cosine,
@@ -237,10 +241,17 @@ class Canonical:
         return out
 
 
-def _quality(reading: Reading, strange: int) -> float:
-    """How well a reading accounts for the question. `strange` words that nothing here knows are the worst sign."""
+def _quality(reading: Reading, strange: int, passed_over: int) -> float:
+    """How well a reading accounts for the question. `strange` words that nothing here knows are the worst sign, and
+    next to them sure names that it passes over."""
     guesses = 1.0 + max(0.0, reading.guessed - FREE_GUESS)
-    return float(max(reading.covered, 0.0) ** 1.5 * STRANGE**strange / guesses)
+    return float(max(reading.covered, 0.0) ** 1.5 * STRANGE**strange * PASSED_OVER**passed_over / guesses)
+
+
+def _passed_over(asked: Question, reading: Reading) -> int:
+    """How many of the sure names a reading leaves out."""
+    left = {n.mask for n in asked.named if n.cost < SURE and not n.mask & reading.mask}
+    return sum(not any(m != o and m & o == m for o in left) for m in left)
 
 
 def _is_close(found: list[Reading]) -> bool:

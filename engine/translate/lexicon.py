@@ -117,6 +117,7 @@ class Lexicon:
         for meant, phrase in _phrases(domain, generic):
             lexicon._add(phrase, meant)
         idioms = _idioms(domain.name)
+        lexicon.ignored |= {stem(w) for w in re.findall(r"[\w']+", idioms.get("ignored", ""))}
         lexicon.measures = {n: Measure(**m, says=tuple(says)) for n, m, says in _split(idioms.get("measures", {}))}
         lexicon.tests = {n: Test(**t, says=tuple(says)) for n, t, says in _split(idioms.get("tests", {}))}
         for kind, said in (("measure", lexicon.measures), ("test", lexicon.tests)):

@@ -35,6 +35,7 @@ from .question import Part, year_column
 from .wanted import wanted
 
 MISPLACED, LOOP = 0.8, 0.15
+PLAIN = 1.2  # what a name may cost to be one of several that are compared
 
 
 @dataclass(frozen=True)
@@ -158,7 +159,7 @@ class Reader:
         for parts in by_table.values():
             chosen: list[Part] = []
             for p in sorted(parts, key=lambda p: -self.question.weight(p.mask) + p.cost):
-                if not any(p.solid & c.solid for c in chosen) and p.cost < 0.8:
+                if not any(p.solid & c.solid for c in chosen) and p.cost < PLAIN:
                     chosen.append(p)
             chosen.sort(key=lambda p: p.solid & -p.solid)
             if 2 <= len(chosen) <= 5:

@@ -128,9 +128,9 @@ def _nth_trading_day(m: re.Match[str], of: Period, today: dt.date) -> Period | N
     return _day(days[nth - (nth > 0)], trading=True) if abs(nth) <= len(days) else None
 
 
-@_grow(r"(?:the\s+)?clos(?:e|ing)\s+of\s+")
+@_grow(r"(?:(?:at|by|until|since)\s+the|the\s+final)\s+clos(?:e|ing)\s+of\s+")
 def _close(m: re.Match[str], of: Period, today: dt.date) -> Period | None:
-    if of.grain in ("day", "minute"):  # "the close of march 8" is a price
+    if of.grain in ("day", "minute") or of.between:  # "the close of march 8" is a price
         return None
     days = trading_days(of.first, of.last)
     return _day(days[-1], trading=True) if days else None
