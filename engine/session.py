@@ -39,6 +39,7 @@ from .translate.utter import Utterer
 
 MAX_QUESTION = 2_000  # characters
 LIKELY = 0.75  # how familiar a question must be to a domain, next to the one it is most familiar to
+OF_ANYTHING = 0.5  # what a reading counts next to those of domains that hold tables of their own for what is asked
 _STEERING = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|[\x00-\x1f\x7f-\x9f]")
 _UNSEEN = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
 
@@ -123,12 +124,16 @@ class Session:
         """Return the domain that accounts best for a question, and its translations."""
         names = [domain] if domain else self._likely(question, now)
         read = [(name, self.translator(name).translate(question, now=now)) for name in names]
-        return max(read, key=lambda r: max((t.confidence for t in r[1].translations), default=0.0))
+        return max(read, key=lambda r: self._trust(r[0]) * max((t.confidence for t in r[1].translations), default=0.0))
+
+    def _trust(self, name: str) -> float:
+        """An encyclopaedia says something of everything; a domain with tables for it knows better."""
+        return OF_ANYTHING if any(t.properties for t in self.domains[name].tables) else 1.0
 
     def _likely(self, question: str, now: dt.datetime) -> list[str]:
         """The domains whose words and names a question has: only these are worth composing programs in."""
         known = {name: self.translator(name).familiar(question, now=now) for name in self.domains}
-        best = max(known.values())
+        best = max(self._trust(name) * share for name, share in known.items())
         return [name for name, share in known.items() if share >= LIKELY * best]
 
     def answer_many(
