@@ -112,7 +112,7 @@ class Vocabulary:
         nouns: Iterable[str] = (),
     ) -> Vocabulary:
         concepts = {
-            name: Concept(name, **{k: v if k == "gives" else tuple(v) for k, v in said.items()})
+            name: Concept(name=name, **{k: v if k == "gives" else tuple(v) for k, v in said.items()})
             for name, said in properties.items()
         }
         return cls(concepts, frozenset(hidden), {u: tuple(words) for u, words in (units or {}).items()}, tuple(nouns))
