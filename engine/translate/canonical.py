@@ -250,8 +250,9 @@ def _quality(reading: Reading, strange: int, passed_over: int) -> float:
 
 
 def _passed_over(asked: Question, reading: Reading) -> int:
-    """How many of the sure names a reading leaves out."""
+    """How many of the sure names and of the times a reading leaves out."""
     left = {n.mask for n in asked.named if n.cost < SURE and not n.mask & reading.mask}
+    left |= {t.mask for t in (*asked.moments, *asked.times) if not t.mask & reading.mask}
     return sum(not any(m != o and m & o == m for o in left) for m in left)
 
 
@@ -327,7 +328,7 @@ def _moments(words: list[Token], atoms: list[Atom], now: dt.datetime, numbers: d
     years = [
         (i, int(w.text))
         for i, w in enumerate(words)
-        if w.text.isdigit() and len(w.text) == 4 and 1850 <= int(w.text) <= 2100
+        if w.text.isdigit() and len(w.text) == 4 and 1000 <= int(w.text) <= 2100
     ]
     inclusive = [a for a in atoms if a.meant.kind == "op" and a.meant.name == "inclusive"]
     for k, (i, year) in enumerate(years):
