@@ -77,6 +77,10 @@ _COLUMN = Record(
         "links": Key(_LINK, "The table.column whose values these are."),
         "match": Key(Text(choices=("exact", "name", "contains")), "How a text is compared."),
         "year_of": Key(_ANY, "The date column above whose year this is."),
+        "range": Key(
+            Listing(Whole(), size=2),
+            "The least and the greatest number (of a date, year) it has, few enough to ask for all.",
+        ),
         **COLUMN_KEYS,
     }
 )
@@ -110,6 +114,7 @@ _TABLE = Record(
         "rank": Key(Text(r"-?[a-z0-9_]+", "a column, with - for descending"), "Who comes first of those with a name."),
         "changes": Key(Text(choices=CHANGES), "How fast its facts change."),
         "moment": Key(_ANY, "The date column of a series; where a question names no time, the latest row is meant."),
+        "every": Key(Whole(least=1), "Days between the dates of a series; a day between belongs to the next of them."),
         "assume": Key(_FIXED, "What holds where a question says nothing of a column."),
         "columns": Key(Named(_COLUMN, _NAME), "The columns, in order.", True),
         "roles": Key(Listing(_ROLE), "What two linked tables are to each other in this one."),

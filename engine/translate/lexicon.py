@@ -83,6 +83,8 @@ class Measure:
     first: str
     second: str
     says: tuple[str, ...]
+    most: tuple[str, ...] = ()
+    least: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -96,6 +98,26 @@ class Test:
     says: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class Place:
+    """A way to say a number of a column by its place: "top {}", "number {}"."""
+
+    table: str
+    column: str
+    op: str
+    says: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Event:
+    """What happens once a year, and is counted: "the {} grammys". `first` is the year of the first, `known` how many
+    the data tell of: "up to the 62nd" then says nothing."""
+
+    first: int
+    known: int
+    says: tuple[str, ...]
+
+
 @dataclass
 class Lexicon:
     """All phrases of one domain, by the stem they begin with."""
@@ -106,20 +128,29 @@ class Lexicon:
     ignored: frozenset[str] = frozenset()
     measures: dict[str, Measure] = field(default_factory=dict)
     tests: dict[str, Test] = field(default_factory=dict)
+    places: dict[str, Place] = field(default_factory=dict)
+    events: dict[str, Event] = field(default_factory=dict)
 
     @classmethod
     def of(cls, domain: Domain) -> Lexicon:
         generic = _generic()
-        lexicon = cls(domain, generic, ignored=frozenset(stem(w) for w in re.findall(r"[\w']+", generic["ignored"])))
+        idioms = _idioms(domain.name)
+        ignored = f"{generic['ignored']} {idioms.get('ignored', '')}"
+        lexicon = cls(domain, generic, ignored=frozenset(stem(w) for w in re.findall(r"[\w']+", ignored)))
         for meant, phrase in _phrases(domain, generic):
             lexicon._add(phrase, meant)
-        idioms = _idioms(domain.name)
         lexicon.measures = {n: Measure(**m, says=tuple(says)) for n, m, says in _split(idioms.get("measures", {}))}
         lexicon.tests = {n: Test(**t, says=tuple(says)) for n, t, says in _split(idioms.get("tests", {}))}
+        lexicon.places = {n: Place(**p, says=tuple(says)) for n, p, says in _split(idioms.get("places", {}))}
+        lexicon.events = {n: Event(**e, says=tuple(says)) for n, e, says in _split(idioms.get("events", {}))}
         for kind, said in (("measure", lexicon.measures), ("test", lexicon.tests)):
             for name, idiom in said.items():
                 for phrase in idiom.says:
                     lexicon._add(phrase, Meant(kind, idiom.table, name=name))
+        for name, measure in lexicon.measures.items():
+            for flag, phrases in ((True, measure.most), (False, measure.least)):
+                for phrase in phrases:
+                    lexicon._add(phrase, Meant("most_measure", measure.table, name=name, flag=flag))
         return lexicon
 
     def _add(self, phrase: str, meant: Meant) -> None:

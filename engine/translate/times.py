@@ -77,7 +77,7 @@ def times(text: str, now: dt.datetime, zone: str | None = None) -> list[Span]:
         found += more
     found += list(_clocked(text, found))
     found += list(_ranges(text, found, now.date()))
-    spans = (_span(text, f) for f in _longest(found))
+    spans = (_span(text, f) for f in _dated(_longest(found)))
     return [s for s in spans if s is not None]
 
 
@@ -304,6 +304,21 @@ def _same_year(a: Period, b: Period) -> tuple[Period, Period]:
     except ValueError:
         pass
     return a, b
+
+
+def _dated(found: list[_Found]) -> list[_Found]:
+    """Put days without a year into the only year that is named by itself: "the last week of 2005 (december 31)"."""
+    years = {f.period.first.year for f in found if f.period.grain == "year" and f.period.in_year is None}
+    if len(years) != 1:
+        return found
+    year = next(iter(years))
+    out = []
+    for f in found:
+        try:
+            out.append(replace(f, period=f.period.in_year(year)) if f.period.in_year is not None else f)
+        except ValueError:  # February 29
+            out.append(f)
+    return out
 
 
 def _longest(found: list[_Found]) -> list[_Found]:
