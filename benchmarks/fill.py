@@ -7,6 +7,8 @@ Takes every movie of a data directory in CRAG's layout ($KG_BASE_DIRECTORY if --
 sample, often over) as the reply of a call of its own. Ours is all that happens to a reply: objects, columns, types,
 ledger entries, one transaction. The appender has nothing to do but append. The ratio is what counts; both run in turn
 several times, and the best of each is taken.
+
+After that, for each shape in which APIs write tables (kg/frames.py), 100,000 made-up rows of prices from one reply.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from typing import Any
 import duckdb
 import numpy as np
 
-from kg.domain import Domain
+from kg.domain import Column, Domain, Fetch, Fill, Object, Shape, Table
 from kg.fetch import BATCH
 from kg.ledger import call_of
 from kg.load import BUILT_IN, load_domain
@@ -36,6 +38,8 @@ from kg.store import Arrival, Store
 NOW = dt.datetime(2024, 1, 1, tzinfo=dt.UTC)
 AT_LEAST = 5_000  # movies
 RUNS = 5
+SHAPED = 100_000  # rows
+FIELDS = ("open", "high", "low", "close", "volume")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -56,6 +60,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     print(f"replies to rows, stored: {ours:.2f} s, {count / ours:,.0f} rows/s")
     print(f"DuckDB's appender:       {appender:.2f} s, {count / appender:,.0f} rows/s")
     print(f"ratio: {appender / ours:.2f} of the appender's speed")
+    for shape, reply in prices().items():
+        print(f"{SHAPED:,} rows of the shape {shape}, stored: {min(store(shape, reply) for _ in range(RUNS)):.2f} s")
     return 0
 
 
@@ -84,6 +90,41 @@ def fill(domain: Domain, movies: list[dict[str, Any]]) -> float:
         store.add(domain, arrivals(domain, movies[start : start + BATCH]))
     seconds = time.perf_counter() - started
     store.close()
+    return seconds
+
+
+def prices() -> dict[Shape, Any]:
+    """Shape to a reply of that shape with the same prices, by the minute."""
+    begin = dt.datetime.fromisoformat("2024-01-01")
+    at = [f"{begin + dt.timedelta(minutes=i)} EST" for i in range(SHAPED)]
+    rows = {t: {f: i + n / 10 for n, f in enumerate(FIELDS)} for i, t in enumerate(at)}
+    by_column = {f: {t: row[f] for t, row in rows.items()} for f in FIELDS}
+    return {
+        "entries": rows,
+        "columns": by_column,
+        "parallel": [at, *(list(cells.values()) for cells in by_column.values())],
+        "tuple": [[t, *row.values()] for t, row in rows.items()],
+    }
+
+
+def store(shape: Shape, reply: Any) -> float:
+    """The seconds from a reply to rows in a table."""
+    index = {"entries": "key", "columns": "index"}.get(shape, "at")
+    numbers = tuple(Column(f, "DOUBLE", "a price") for f in FIELDS)
+    columns = (Column("ticker", "TEXT", "its ticker"), Column("at", "TIMESTAMP", "the minute"), *numbers)
+    names = ("at", *FIELDS) if shape in ("parallel", "tuple") else ()
+    each = "$[*]" if shape == "tuple" else "$"
+    fill_ = Fill("price", each, (("ticker", "@query"), ("at", index)), shape=shape, names=names)
+    fetch = Fetch("prices", "/prices", "prices", (("query", "ticker"),))
+    table = Table("price", "One row per minute.", ("ticker", "at"), columns)
+    domain = Domain("market", "Prices.", "none", (table,), (Object("prices", ("@query",), (fill_,)),), (fetch,), shape)
+    call = call_of(fetch, domain.name, {"ticker": "ABC"})
+    stored = Store()
+    stored.open_domain(domain, "")
+    started = time.perf_counter()
+    stored.add(domain, [Arrival(call, fetch, objects(reply, fetch, domain, dict(call.args)), False, NOW)])
+    seconds = time.perf_counter() - started
+    stored.close()
     return seconds
 
 

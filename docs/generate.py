@@ -35,10 +35,12 @@ from engine.cli import app
 from engine.repl import COMMANDS, SETTABLE, Repl
 from engine.session import Session
 from engine.settings import VARIABLES, Settings, help_of
+from kg import derive
 from kg.crag_api import CragApi
 from kg.dialect import grammar, parse, to_sql
 from kg.domain import Domain
 from kg.load import BUILT_IN, json_schema, load_domain
+from kg.shapes import columns, objects
 from kg.sources import SAMPLE
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -199,10 +201,19 @@ def _tables() -> str:
 
 def _grammar() -> str:
     """The grammar of the example domain in domains.md: the movie domain's is forty times as long."""
+    return f"\n```ebnf\n{grammar(_loaded(example()))}```\n\n"
+
+
+def _loaded(text: str) -> Domain:
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "library.yaml"
-        path.write_text(example())
-        return f"\n```ebnf\n{grammar(load_domain(path))}```\n\n"
+        path = Path(folder) / "domain.yaml"
+        path.write_text(text)
+        return load_domain(path)
+
+
+def _library() -> str:
+    """The domain file of own-api.md."""
+    return f"\n```yaml\n{(ROOT / 'docs' / 'examples' / 'api' / 'library.yaml').read_text()}```\n\n"
 
 
 def example() -> str:
@@ -215,6 +226,8 @@ def example() -> str:
 # what a key stands in -> the way to it in the JSON Schema
 _PLACES = {
     "the file": "",
+    "a source": "source.?",
+    "a source's key": "source.?.key",
     "a table": "tables.*",
     "a column": "tables.*.columns.*",
     "a link": "tables.*.columns.*.links.?",
@@ -223,6 +236,7 @@ _PLACES = {
     "an object": "objects.*",
     "a fill": "objects.*.fills.*.?",
     "a fetch": "fetches.*",
+    "the pages of a fetch": "fetches.*.pages",
 }
 
 
@@ -266,17 +280,77 @@ def _shape(shape: dict[str, Any]) -> str:
     if kind == "object":
         inner = shape.get("additionalProperties")
         return f"{{name: {_shape(inner)}}}" if inner and "properties" not in inner else "a mapping"
-    return {"string": "text", "integer": "whole number"}[kind]
+    return {"string": "text", "integer": "whole number", "number": "number", "boolean": "true or false"}[kind]
+
+
+# a fill of the table of _SHAPED, and a reply to the call with query = "ABC"
+_SHAPES = (
+    ('{shape: entries, columns: {ticker: "@query", day: key, price: Close, before: previous(Close)}}',
+     {"2024-02-28 00:00:00 EST": {"Close": 5.5}, "2024-02-29 00:00:00 EST": {"Close": 6}}),
+    ('{shape: entries, columns: {ticker: "@query", day: key, price: value}, lacks: [before]}',
+     {"2024-02-28": 5.5, "2024-02-29": 6}),
+    ('{shape: columns, columns: {ticker: "@query", day: index_1, price: Close Price}, lacks: [before]}',
+     {"Close Price": {"('ABC', '2024-02-28')": 5.5, "('ABC', '2024-02-29')": 6}}),
+    ('{shape: parallel, names: [day, price], columns: {ticker: "@query"}}', [["2024-02-28", "2024-02-29"], [5.5, 6]]),
+    ('{shape: tuple, names: [day, price], columns: {ticker: "@query"}}', ["2024-02-28", 5.5]),
+    ('{shape: value, columns: {ticker: "@query", price: number(value)}}', "5.5 USD"),
+)  # fmt: skip
+_SHAPED = """
+domain: market
+about: Prices.
+source: none
+tables:
+  price:
+    about: One row per day.
+    key: [ticker, day]
+    columns:
+      ticker: {{type: TEXT, about: the ticker}}
+      day: {{type: DATE, about: the day}}
+      price: {{type: DOUBLE, about: the price}}
+      before: {{type: DOUBLE, about: the price of the day before}}
+objects:
+  prices: {{key: ["@query"], fills: {{price: {fill}}}}}
+fetches:
+  prices: {{call: GET /prices, args: {{query: ticker}}, gives: prices}}
+"""
+
+
+def _shapes() -> str:
+    rows = []
+    for fill, reply in _SHAPES:
+        domain = _loaded(_SHAPED.format(fill=fill))
+        (fetch,) = domain.fetches
+        filled = columns(objects(reply, fetch, domain, {"query": "ABC"}), [0], fetch, domain)["price__prices"][:-1]
+        shown = "; ".join(", ".join("NULL" if v is None else str(v) for v in row) for row in zip(*filled, strict=True))
+        rows.append((f"`{json.dumps(reply)}`", f"`{fill}`", shown))
+    return _table(("reply", "the fill of `price`", "its rows: ticker, day, price, before"), rows)
+
+
+def _functions() -> str:
+    def about(name: str) -> str:
+        text = (getattr(derive, name).__doc__ or "").strip()
+        first = (
+            re.sub(r"\s+", " ", text.split("\n\n")[0].split(">>>")[0])
+            .strip()
+            .removeprefix("Return ")
+            .replace("`value`", "a text")
+        )
+        return first[0].upper() + first[1:]
+
+    return _table(("function", "what it gives"), [(f"`{name}(path)`", about(name)) for name in derive.FUNCTIONS])
 
 
 PARTS = {
     "commands": _commands,
     "endpoints": _endpoints,
+    "functions": _functions,
     "grammar": _grammar,
     "keys": _keys,
+    "library": _library,
     "repl": _repl,
     "set": _set,
     "settings": _settings,
+    "shapes": _shapes,
     "tables": _tables,
 }
 

@@ -24,11 +24,14 @@ from .translate.meaning import (
     Compare,
     Condition,
     Count,
+    Excerpt,
     Exists,
     Given,
     Is,
+    Listed,
     Meaning,
     Names,
+    Scaled,
     Set,
     Through,
     To,
@@ -171,18 +174,27 @@ def judge(meaning: Meaning | None, result: Result, unexplained: tuple[str, ...],
     return UNKNOWN_VALUE if meaning is None or (rows and isinstance(meaning, Names)) else EMPTY
 
 
-def premise(meaning: Meaning, domain: Domain, holds: Callable[[Set], bool]) -> Verdict:
+def premise(meaning: Meaning, result: Result, domain: Domain, holds: Callable[[Set], bool]) -> Verdict:
     """Return what an empty result says: a false premise, if the data speak of the thing and deny what is asserted.
 
     `holds` tells whether a set has any rows.
     """
     asserted = [s for s in _sets(meaning) if not s.is_entity]
+    # a source that knows the thing and tells of no rows says more than one that does not know it
+    told = bool(result.filled.entries) and all(e.objects for e in result.filled.entries.values())
     for s in asserted:
+        if told and domain.table(s.table).moment and not _holds(_all_rows(s), holds):
+            return replace(INVALID, detail="there is none at all")
         if _is_beyond(s, domain, holds):
             return UNKNOWN_VALUE
         if not _holds(s, holds) and any(_holds(wider, holds) for wider in itertools.islice(widened(s), WIDENED)):
             return replace(INVALID, detail="what the question takes for granted is not so")
     return UNKNOWN_VALUE
+
+
+def _all_rows(rows: Set) -> Set:
+    """All rows that things have, of any time and kind."""
+    return replace(rows, conditions=tuple(c for c in rows.conditions if isinstance(c, To)), top=None)
 
 
 def _is_beyond(rows: Set, domain: Domain, holds: Callable[[Set], bool]) -> bool:
@@ -191,12 +203,12 @@ def _is_beyond(rows: Set, domain: Domain, holds: Callable[[Set], bool]) -> bool:
     times = tuple(c for c in rows.conditions if isinstance(c, Where) and c.column == moment)
     if times and domain.is_asked_by_day(domain.table(rows.table)):
         return not _holds(Set(rows.table, times), holds)
-    whose = tuple(c for c in rows.conditions if isinstance(c, To))
+    whose = _all_rows(rows).conditions
     for time in times:
         low = time.values[0] if time.op in ("=", "between", ">=", ">") else None
         high = time.values[-1] if time.op in ("=", "between") else None
         for op, bound in (("<", low), (">", high)):
-            around = replace(rows, conditions=(*whose, Where(moment, op, (bound,))), top=None)
+            around = Set(rows.table, (*whose, Where(moment, op, (bound,))))
             if bound is not None and not _holds(around, holds):
                 return True
     return False
@@ -206,7 +218,7 @@ def _asks_for_one(meaning: Names, domain: Domain) -> bool:
     """Whether a column has one value for what is asked about: a date, a number, the part somebody plays."""
     table = domain.table(meaning.set.table)
     column = table.by_name.get(meaning.column)
-    return column is not None and column.name not in table.key and (column.type != "TEXT" or bool(table.roles))
+    return column is not None and column.name != table.moment and (column.type != "TEXT" or bool(table.roles))
 
 
 def _judge_which(rows: list[tuple[Any, ...]]) -> Verdict:
@@ -227,7 +239,15 @@ def _holds(s: Set, holds: Callable[[Set], bool]) -> bool:
 
 def _sets(meaning: Meaning | Given) -> list[Set]:
     match meaning:
-        case Names(set=s) | Aggregate(set=s) | Count(set=s) | Exists(set=s):
+        case (
+            Names(set=s)
+            | Aggregate(set=s)
+            | Count(set=s)
+            | Exists(set=s)
+            | Listed(set=s)
+            | Excerpt(set=s)
+            | Scaled(set=s)
+        ):
             return [replace(s, top=None)]
         case Which(values=values):
             return [s for v in values for s in _sets(v)]

@@ -8,7 +8,23 @@ from typing import Any
 
 from kg.domain import Column, Domain
 
-from .translate.meaning import Aggregate, Calculate, Compare, Count, Exists, Meaning, Names, Value, Which
+from .translate.fields import unit_of
+from .translate.meaning import (
+    Aggregate,
+    Calculate,
+    Compare,
+    Count,
+    Excerpt,
+    Exists,
+    Listed,
+    Meaning,
+    Names,
+    Scaled,
+    Set,
+    Value,
+    Where,
+    Which,
+)
 from .translate.program import ranked
 
 MAX_CHARACTERS = 280  # about 75 tokens
@@ -24,20 +40,51 @@ def phrase(meaning: Meaning | None, rows: Sequence[tuple[Any, ...]], domain: Dom
             return str(rows[0][0])
         case Names(year=True):
             return join(sorted(str(r[0]) for r in rows if r[0] is not None))
+        case Names(set=s, column=name) if unit := _unit(s, name, domain):
+            return join([_with_unit(r[0], unit) for r in rows if r[0] is not None])
+        case Scaled(unit=unit):
+            return _with_unit(round(rows[0][0], 1), unit)
+        case Excerpt():
+            return _settled(str(rows[0][0]))
         case Names(set=s, column=name):
             table = domain.table(s.table)
             column = table.by_name.get(name or table.label)
             said = [say(r[0], column) for r in rows if r[0] is not None]
+            if table.properties and name == table.value:
+                said = [_settled(s) for s in said]
             # a set has no order of its own: give it one that is the same every time
             return join(said if s.top or ranked(s) else sorted(said))
         case Aggregate(set=s, column=name, function=function):
             value = rows[0][0]
             return say(round(value, 2) if function == "avg" else value, domain.table(s.table).by_name[name])
         case Calculate(function=function, first=first):
+            unit = _unit(first.set, first.column, domain) if isinstance(first, Names) else ""
+            if unit and function in ("difference", "distance", "total"):
+                return _with_unit(rows[0][0], unit)
             return _calculated(function, rows[0][0], _column(first, domain))
-        case Count():
+        case Count() | Listed():
             return say(rows[0][0], None)
     return join([", ".join(say(v, None) for v in r if v is not None) for r in rows])
+
+
+def _unit(rows: Set, name: str, domain: Domain) -> str:
+    """The unit of a number that is a property of a thing, which the name of the property tells."""
+    table = domain.table(rows.table)
+    column = table.by_name.get(name)
+    if not table.properties or column is None or column.type != "DOUBLE":
+        return ""
+    named = (str(c.values[0]) for c in rows.conditions if isinstance(c, Where) and c.column == table.properties)
+    return unit_of(next(named, ""))
+
+
+def _with_unit(value: int | float, unit: str) -> str:
+    return f"{_number(float(value), '', None)} {unit}"
+
+
+def _settled(text: str) -> str:
+    """A text without what trails, at most a sentence long."""
+    cut = text if len(text) <= MAX_CHARACTERS else text[:MAX_CHARACTERS].rpartition(" ")[0] + " ..."
+    return {"True": "yes", "False": "no"}.get(cut, cut).strip(" ,;")
 
 
 def say(value: Any, column: Column | None) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import hashlib
+import os
 import re
 import threading
 import time
@@ -20,7 +21,7 @@ from kg.graph import Explained, Graph, Result
 from kg.link import Finder, Known, Linker
 from kg.link_search import SearchLinker
 from kg.load import BUILT_IN, load_domains
-from kg.sources import FileSource, Source, open_source
+from kg.sources import Source, open_source
 from kg.store import Store
 
 from .answers import Answer
@@ -32,8 +33,8 @@ from .translate.base import Translated, Translator
 from .translate.canonical import Canonical
 from .translate.compose import Counts
 from .translate.lexicon import Lexicon
-from .translate.usual import usual_meanings
-from .translate.utter import Utterer
+from .translate.lookup import MAX_FACTS, Lookup
+from .translate.properties import Facts
 
 MAX_QUESTION = 2_000  # characters
 LIKELY = 0.75  # how familiar a question must be to a domain, next to the one it is most familiar to
@@ -118,16 +119,31 @@ class Session:
             return asking.unknown("call_failed", str(e))
 
     def route(self, question: str, now: dt.datetime, domain: str = "") -> tuple[str, Translated]:
-        """Return the domain that accounts best for a question, and its translations."""
-        names = [domain] if domain else self._likely(question, now)
-        read = [(name, self.translator(name).translate(question, now=now)) for name in names]
-        return max(read, key=lambda r: max((t.confidence for t in r[1].translations), default=0.0))
+        """Return the domain that accounts best for a question, and its translations.
 
-    def _likely(self, question: str, now: dt.datetime) -> list[str]:
-        """The domains whose words and names a question has: only these are worth composing programs in."""
-        known = {name: self.translator(name).familiar(question, now=now) for name in self.domains}
-        best = max(known.values())
-        return [name for name, share in known.items() if share >= LIKELY * best]
+        Raises SourceError if an API fails that would be needed to tell; if another domain is sure, it is not.
+        """
+        failed: dict[int, SourceError] = {}  # by the identity of the source
+        known: dict[str, float] = {}
+        for name in [domain] if domain else self.domains:
+            source = id(self.graph(name).source)
+            try:
+                if source not in failed:  # what is away for one domain is away for the next, and waiting is long
+                    known[name] = 1.0 if domain else self.translator(name).familiar(question, now=now)
+            except SourceError as e:
+                failed[source] = e
+        # only where the words and names of a question are known is it worth composing programs
+        likely = [name for name, share in known.items() if share >= LIKELY * max(known.values())]
+        read = []
+        for name in likely:
+            try:
+                read.append((name, self.translator(name).translate(question, now=now)))
+            except SourceError as e:
+                failed[id(self.graph(name).source)] = e
+        best = max(read, key=lambda r: _confidence(r[1]), default=None)
+        if best is None or (failed and _confidence(best[1]) < self.settings.min_confidence):
+            raise next(iter(failed.values()))
+        return best
 
     def answer_many(
         self, questions: Iterable[str], *, query_time: str | dt.datetime | None = None, workers: int = 1
@@ -140,13 +156,18 @@ class Session:
 
     def run(self, program: str, domain: str = "", *, max_rows: int = 1000) -> Result:
         """Return the rows of a program somebody wrote. Raises QueryError or SourceError."""
-        graph = self.graph(domain or next(iter(self.domains)))
+        graph = self.graph(domain or self.domain_of(program))
         deadline = time.monotonic() + self.settings.seconds
         return graph.run(program, deadline=deadline, now=self.clock(), max_rows=max_rows)
 
     def explain(self, program: str, domain: str = "") -> list[Explained]:
         """Return the calls a program would need, without making one."""
-        return self.graph(domain or next(iter(self.domains))).explain(program, now=self.clock())
+        return self.graph(domain or self.domain_of(program)).explain(program, now=self.clock())
+
+    def domain_of(self, program: str) -> str:
+        """The domain most of whose tables a program names, in either spelling."""
+        words = {w.removeprefix("get_") for w in re.findall(r"\w+", program.lower())}
+        return max(self.domains, key=lambda name: len(words & set(self.domains[name].by_name)))
 
     # -- what a session keeps --------------------------------------------------------------------------------
 
@@ -161,15 +182,17 @@ class Session:
             return self._graphs[name]
 
     def _open(self, domain: Domain) -> Source:
-        name = domain.source
-        if isinstance(name, Files):
-            return FileSource(domain)
-        if self._source is not None:
+        if self._source is not None and not isinstance(domain.source, Files):
             return self._source
+        name = domain.source if isinstance(domain.source, str) else f"that of {domain.name}"
         if name not in self._sources:
-            listing = self.settings.seconds / 4  # the fingerprint and two tables leave time for a question
-            server = self.settings.server or None
-            self._sources[name] = open_source(name, base=self.settings.base, server=server, listing_timeout=listing)
+            self._sources[name] = open_source(
+                domain,
+                base=self.settings.base,
+                server=self.settings.server or None,
+                listing_timeout=self.settings.seconds / 4,  # the fingerprint and two tables leave time for a question
+                env=os.environ,
+            )
         return self._sources[name]
 
     def linker(self, name: str) -> Finder:
@@ -204,7 +227,8 @@ class Session:
         if len(linker):
             return linker
         # the source does not list its names: half of the time is for searching them
-        return SearchLinker(graph, common=common, clock=self.clock, seconds=self.settings.seconds / 2)
+        spoken = self._lexicon(domain.name).spoken
+        return SearchLinker(graph, common=spoken, clock=self.clock, seconds=self.settings.seconds / 2)
 
     def _cache(self, what: str, domain: Domain, mark: str) -> Path:
         return self.settings.cache / f"{what}-{domain.name}-{hashlib.sha256(mark.encode()).hexdigest()[:16]}"
@@ -220,20 +244,18 @@ class Session:
             self._forget_changed(name)
             if name not in self._translators:
                 linker, counts = self.linker(name), self._counts(name)
-                self._translators[name] = Canonical(self._lexicon(name), linker, self._encoder(name), counts)
+                self._translators[name] = Canonical(
+                    self._lexicon(name), linker, self._encoder(name), counts, self._facts(name)
+                )
             return self._translators[name]
 
     def _encoder(self, name: str) -> encoder.SentenceEncoder | None:
         """The sentence encoder, if it is wanted and installed. It loads itself when it is first needed."""
         if not self.settings.encoder or not encoder.installed():
             return None
-        domain, lexicon = self.domains[name], self._lexicon(name)
-
-        def usual() -> Iterator[str]:
-            return map(Utterer(lexicon).utter, usual_meanings(domain))
-
+        domain = self.domains[name]
         path = self._cache("utterances", domain, domain.digest).with_suffix(".npz")
-        self._encoders.append(encoder.SentenceEncoder(path, usual))
+        self._encoders.append(encoder.SentenceEncoder(path))
         return self._encoders[-1]
 
     def _counts(self, name: str) -> Counts:
@@ -252,6 +274,19 @@ class Session:
                 return 0
 
         return count
+
+    def _facts(self, name: str) -> Facts:
+        """What the fields of things hold: one call a thing."""
+
+        def ask(program: str) -> list[tuple[Any, ...]]:
+            deadline = getattr(self._asked, "deadline", time.monotonic() + self.settings.seconds)
+            return self.graph(name).run(program, deadline=deadline, now=self.clock(), max_rows=MAX_FACTS).rows
+
+        return Lookup(self.domains[name], ask)
+
+
+def _confidence(translated: Translated) -> float:
+    return max((t.confidence for t in translated.translations), default=0.0)
 
 
 def _plain(question: str) -> str:

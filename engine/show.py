@@ -173,10 +173,13 @@ def columns_grid(table: Table) -> Grid:
 
 def lookups(domain: Domain, table: Table) -> Iterator[str]:
     """Yield the ways to get rows of `table`: which inputs must be bound, and the call that is then made."""
+    if table.in_place:
+        yield "nothing: its rows are in a file"
     for a in domain.accesses[table.name]:
         kind = f"search, at most {a.fetch.search}" if a.fetch.search else "complete"
         limits = "".join(f", {_column(a, arg)} {low} to {high}" for arg, low, high in a.fetch.limits)
-        yield f"{' and '.join(a.needs)}: {a.fetch.method} {a.fetch.endpoint} ({kind}{limits})"
+        limits += "".join(f", {_column(a, arg)} by day, month or year" for arg in a.fetch.periods)
+        yield f"{' and '.join(a.needs) or 'nothing'}: {a.fetch.method} {a.fetch.endpoint} ({kind}{limits})"
     for v in table.via:
         only = "".join(f", where {column} is {value}" for column, value in v.only)
         yield f"{v.needs}: through {v.through}{only}"
@@ -184,7 +187,9 @@ def lookups(domain: Domain, table: Table) -> Iterator[str]:
 
 def _inputs(domain: Domain, table: Table) -> list[str]:
     """The inputs of which one must be bound; the same inputs once."""
-    found = [" and ".join(a.needs) for a in domain.accesses[table.name]] + [v.needs for v in table.via]
+    if table.in_place:
+        return ["nothing"]
+    found = [" and ".join(a.needs) or "nothing" for a in domain.accesses[table.name]] + [v.needs for v in table.via]
     return list(dict.fromkeys(found))
 
 

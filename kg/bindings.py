@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import datetime as dt
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -55,15 +55,22 @@ class OneOf:
     options: tuple[Binding, ...]
 
 
-Binding = Const | Edge | Within | OneOf
-
-
 @dataclass
 class Range:
     """Inclusive bounds of an ordered column, as far as they are known."""
 
     low: Any = None
     high: Any = None
+
+
+@dataclass(frozen=True)
+class Among:
+    """The column is in one of these ranges."""
+
+    parts: tuple[Range, ...]
+
+
+Binding = Const | Edge | Within | OneOf | Among
 
 
 @dataclass
@@ -98,6 +105,13 @@ class Facts:
             if alias in (None, ref[0]):
                 self.spans.setdefault(ref, []).extend(spans)
 
+    def said(self, ref: Ref) -> Iterator[Binding]:
+        """Everything that binds `ref`, its ranges too."""
+        yield from self.bound.get(ref, ())
+        if ref in self.ranges:
+            yield Among((self.ranges[ref],))
+        yield from map(Among, self.spans.get(ref, ()))
+
     def joined(self, more: Facts) -> Facts:
         """What holds when `more` holds as well."""
         out = Facts({ref: list(b) for ref, b in self.bound.items()}, {}, [])
@@ -125,6 +139,20 @@ def facts(conditions: Iterable[exp.Expr]) -> Facts:
     for condition in conditions:
         _read(condition, out)
     _spread(out)
+    return out
+
+
+def facts_of(said: Mapping[Ref, Iterable[Binding]]) -> Facts:
+    """The constants and the ranges of `said`."""
+    out = Facts()
+    for ref, bindings in said.items():
+        for b in bindings:
+            if isinstance(b, Const):
+                out.add(ref, b)
+            elif isinstance(b, Among) and len(b.parts) == 1:
+                _tighten(out, ref, b.parts[0].low, b.parts[0].high)
+            elif isinstance(b, Among):
+                out.spans.setdefault(ref, []).append(b.parts)
     return out
 
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
-from .bindings import Binding, Const, Edge, Facts, OneOf, Ref, Within
+from .bindings import Binding, Const, Edge, Facts, OneOf, Ref, Within, facts_of
 from .days import Span, clip, days_of, each_day, periods, single_days
 from .domain import Access, Column, Fetch, Scalar
 from .inputs import Limits, as_input, constants, limits_of, whole_range, within
@@ -26,6 +27,11 @@ class Known:
     facts: Facts
     given: Mapping[Ref, Sequence[Binding]] = field(default_factory=dict)
     home: Scope | None = None
+
+    @cached_property
+    def told(self) -> Facts:
+        """The constants and ranges that were given."""
+        return facts_of(self.given)
 
     def under(self, branch: Facts) -> Known:
         return Known(self.facts.joined(branch), self.given, self.home)
@@ -120,6 +126,9 @@ def candidates(item: Item, access: Access, place: int, scope: Scope, known: Know
     homes = [(b, scope) for b in known.facts.bound.get(ref, ())]
     if known.home is not None:
         homes += [(b, known.home) for b in known.given.get(ref, ())]
+    told = argument.bounded(item, known.told) if known.given and not fixed else None
+    if told is not None and (told.count or not told.clipped):
+        found.append(told)
     for binding, home in homes:
         for bound in _bounds(binding, item, home, argument):
             if not fixed:
@@ -205,7 +214,7 @@ def _bounds(binding: Binding, item: Item, home: Scope, argument: Argument) -> It
         if len(kept) == len(parts):
             sources = tuple(s for p in kept for s in inputs([p])[0])
             yield Bound(sources, sum(p.count for p in kept), any(p.clipped for p in kept))
-    else:
+    elif isinstance(binding, Edge):
         yield from _of_edge(binding, item, home, argument)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import datetime as dt
 import html
+import math
 import re
 from collections.abc import Callable, Sequence
 from decimal import Decimal
@@ -17,7 +18,8 @@ from typing import Any
 Counts = Sequence[int] | None  # rows of each object; None if each object is one row
 Function = Callable[[list[Any], Counts], list[Any]]
 
-MAX_CHARACTERS = 20_000  # of a text that is searched; what comes after is left out
+MAX_CHARACTERS = 10_000  # of a text that is searched; what comes after is left out
+_MAX_DIGITS = 40
 _MAX_DEPTH = 40  # of templates within templates
 
 _SCALES = {
@@ -26,9 +28,9 @@ _SCALES = {
 }  # fmt: skip
 _NUMBER = re.compile(
     r"(?P<sign>(?<![\w)])[-\N{MINUS SIGN}\N{EN DASH}])?"
-    r"(?P<whole>\d{1,3}(?:[, \N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}\N{THIN SPACE}]\d{3})+(?!\d)|\d+)?"
-    r"(?P<part>(?<=\d)\.\d+|(?<!\d)\.\d+)?"
-    r"(?P<power>(?<=\d)(?:[eE][+-]?\d{1,3}(?!\w)))?"
+    r"(?P<digits>(?:\d{1,3}(?:[, \N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}\N{THIN SPACE}]\d{3})+(?!\d)|\d+)(?:\.\d+)?"
+    r"|(?<!\d)\.\d+)"
+    r"(?P<power>[eE][+-]?\d{1,3}(?!\w))?"
     rf"(?:[\s\N{{NO-BREAK SPACE}}-]?(?P<scale>{'|'.join(_SCALES)})\b)?",
     re.IGNORECASE,
 )
@@ -47,19 +49,26 @@ _DAY = re.compile(
 )
 _YEAR = re.compile(r"(?<![\d.,])(?:1\d|20)\d\d(?!\d|[.,]\d)")
 
+_MARKED = re.compile(r"[<\[{&\n]|''|  ")
+# Every repetition is bounded or stops at the next bracket: texts come from anyone, and must not take long to read.
 _DROPPED = re.compile(
-    r"<!--.*?-->|<(ref|gallery|math)\b[^>]*/>|<(ref|gallery|math)\b[^>]*>.*?</\2\s*>|\[\[(?:File|Image|Category):[^\]]*\]\]",
+    r"<!--.{0,2000}?-->|<(?:ref|gallery|math)\b[^<>]*/>|<(ref|gallery|math)\b[^<>]*>.{0,2000}?</\1\s{0,9}>"
+    r"|\[\[(?:File|Image|Category):[^\[\]]*\]\]",
     re.S | re.I,
 )
-_BREAK = re.compile(r"(?:,\s*)?<br\b[^>]*>|\n\s*[*#:]+", re.I)
+_BREAK = re.compile(r",?<br\b[^<>]*>|\n[ \t]{0,20}[*#:]{1,20}", re.I)
+_BREAK_IN = re.compile(r"<br\b[^<>]*>\s?(?=\()", re.I)  # before a remark in brackets
 _TAG = re.compile(r"</?[a-z][^<>]*>", re.I)
 _TEMPLATE = re.compile(r"\{\{([^{}]*)\}\}")
 _LINK = re.compile(r"\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]")
-_EXTERNAL = re.compile(r"\[https?://[^\s\]]+\s*([^\]]*)\]")
-_ARGUMENT_NAME = re.compile(r"\s*[\w-]+\s*=")
+_EXTERNAL = re.compile(r"\[https?://[^\s\[\]]+\s?([^\[\]]*)\]")
+_ARGUMENT_NAME = re.compile(r"\s*(?!\d+\s*=)[\w-]+\s*=")
+_ARGUMENT_NUMBER = re.compile(r"\s*\d+\s*=")
 # Templates that are notes to the text, and not part of it; lists; those whose first argument is a code.
 _NOTES = re.compile(r"(?:sfn|efn|refn?|cite\b.*|citation.*|notetag|flagicon|clear|coord)", re.I)
-_LISTS = re.compile(r"(?:(?:plain|unbulleted |flat|bulleted |h)list|ubl|ubt|hlist)", re.I)
+_LISTS = re.compile(
+    r"(?:(?:plain|unbulleted |flat|bulleted |h)list|ublist|ubl|ubt|hlist|br separated entries|collapsible list)", re.I
+)
 _CODED = re.compile(r"(?:lang|native name|transl.*)", re.I)
 
 
@@ -72,14 +81,16 @@ def number(value: Any) -> float | int | None:
     if type(value) in (int, float):
         return value  # type: ignore[no-any-return]
     for m in _NUMBER.finditer(_text(value)):
-        whole, part, scale = m["whole"] or "", m["part"] or "", m["scale"]
-        if not whole and not part:
+        digits, scale = re.sub(r"[^\d.]", "", m["digits"]), m["scale"]
+        if len(digits) > _MAX_DIGITS:
             continue
-        exact = Decimal(re.sub(r"\D", "", whole) + part + (m["power"] or ""))
+        exact = Decimal(digits + (m["power"] or ""))
         if scale:
             exact = exact.scaleb(_SCALES[scale.lower()])
         exact = -exact if m["sign"] else exact
-        return int(exact) if exact == exact.to_integral_value() and exact.adjusted() < 30 else float(exact)
+        if exact == exact.to_integral_value() and abs(exact) < 2**63:
+            return int(exact)
+        return float(exact) if math.isfinite(float(exact)) else None
     return None
 
 
@@ -122,8 +133,11 @@ def plain(value: Any) -> str | None:
     >>> plain("{{birth date and age|df=y|1982|12|15}} in {{plainlist|\\n* [[Rome]]\\n* ''Ostia''}}")
     '1982-12-15 in Rome, Ostia'
     """
-    text = _DROPPED.sub("", _text(value))
-    text = _BREAK.sub(", ", text)
+    text = _text(value)
+    if not _MARKED.search(text):
+        return text.strip() or None
+    text = _DROPPED.sub("", text)
+    text = _BREAK.sub(", ", _BREAK_IN.sub(" ", text))
     text = _TAG.sub("", text)
     for _ in range(_MAX_DEPTH):
         shown = _TEMPLATE.sub(_shown, _LINK.sub(r"\1", text))
@@ -142,7 +156,7 @@ def _shown(m: re.Match[str]) -> str:
     name = name.strip()
     if _NOTES.fullmatch(name):
         return ""
-    args = [a.strip(" \n,") for a in args if not _ARGUMENT_NAME.match(a)]
+    args = [_ARGUMENT_NUMBER.sub("", a).strip(" \n,") for a in args if not _ARGUMENT_NAME.match(a)]
     if len(args) >= 3 and all(a.isascii() and a.isdigit() for a in args[:3]) and 3 <= len(args[0]) <= 4:
         return f"{int(args[0]):04}-{int(args[1]):02}-{int(args[2]):02}"
     if _CODED.fullmatch(name):

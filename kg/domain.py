@@ -18,7 +18,10 @@ Match = Literal["exact", "name", "contains"]
 
 Shape = Literal["", "entries", "columns", "parallel", "tuple", "value"]
 
+Place = Literal["path", "query", "header", "body"]
+
 CHANGES: tuple[Changes, ...] = ("static", "slow", "fast", "real-time")
+PLACES: tuple[Place, ...] = ("path", "query", "header", "body")
 SHAPES: tuple[Shape, ...] = ("entries", "columns", "parallel", "tuple", "value")
 TYPES = ("TEXT", "INTEGER", "BIGINT", "DOUBLE", "BOOLEAN", "DATE", "TIMESTAMP")
 
@@ -49,6 +52,7 @@ class Column:
     by containing it. `year_of` names the date column whose year this is. `origin` is its name in a file, if another.
     `range`: the least and the greatest number it has, or year of a DATE; all of them can be asked for where a question
     names none.
+    `adds`: a sum over rows is what people mean without saying so (goals of a season, but not prices of a week).
     """
 
     name: str
@@ -66,6 +70,7 @@ class Column:
     year_of: str = ""
     origin: str = ""
     range: tuple[int, ...] = ()
+    adds: bool = False
 
     def __deepcopy__(self, memo: object) -> Column:
         return self  # frozen; sqlglot copies what hangs on a tree
@@ -112,7 +117,9 @@ class Table:
     with `every` the rows of it are so many days apart, and a day between belongs to those that come next.
     `in_place`: its rows come from a file and are stored under the table's own name; no call brings them. `origin` is
     the file, or the table of a database, that they come from, if it has another name; `lists` are the columns
-    ("table.column") whose distinct values are the rows of a table that nobody stored."""
+    ("table.column") whose distinct values are the rows of a table that nobody stored. Where `properties` and `value`
+    are set, a row says of a thing that the property named in the one column has what is in the other (an infobox). `text`
+    is the column that holds some sentences about the thing."""
 
     name: str
     about: str
@@ -125,6 +132,9 @@ class Table:
     changes: Changes = "static"
     moment: str = ""
     every: int = 0
+    properties: str = ""
+    value: str = ""
+    text: str = ""
     assume: tuple[tuple[str, Scalar], ...] = ()
     roles: tuple[Role, ...] = ()
     via: tuple[Via, ...] = ()
@@ -157,7 +167,7 @@ class Fill:
     value or `value`. columns: pandas' column-oriented JSON, {column: {index: v}} or {column: [v]}, perhaps as text;
     rows have `index` too, and `index_0`, `index_1`... where that is the text of a tuple. parallel: lists that belong
     together, [[..], [..]], whose fields are `names`. tuple: one list whose places are `names`. value: a bare value;
-    the field `value`. What no field of the last three fills is lacking.
+    the field `value`. What no field of the last three fills is lacking, and so it is where the object is a bare value.
     """
 
     table: str
@@ -187,6 +197,10 @@ class Object:
         """The tables it fills, each once."""
         return tuple(dict.fromkeys(f.table for f in self.fills))
 
+    def is_row_of(self, table: str) -> bool:
+        """Whether an object is one row of `table`, and no more."""
+        return [f.is_object for f in self.fills if f.table == table] == [True]
+
     def key_columns(self, table: str) -> tuple[str, ...]:
         """The columns of `table` that hold the object's key, in the key's order."""
         fill = next(f for f in self.fills if f.table == table)
@@ -203,6 +217,51 @@ class Object:
 
 
 @dataclass(frozen=True)
+class ApiKey:
+    """Where a secret comes from, the environment variable `env`, and where it goes: a header or a query argument."""
+
+    env: str
+    header: str = ""
+    query: str = ""
+    prefix: str = ""
+
+
+@dataclass(frozen=True)
+class Api:
+    """An HTTP API of the user's own. `rate` is calls per second and host (0: as many as you like), `allow` the other
+    hosts that a link or a redirect may lead to, `max_reply` the bytes a reply may have once unpacked. `plain_http`
+    allows http:// to other machines than this one."""
+
+    url: str
+    key: ApiKey | None = None
+    headers: tuple[tuple[str, str], ...] = ()
+    rate: float = 0.0
+    parallel: int = 4
+    allow: tuple[str, ...] = ()
+    max_reply: int = 50_000_000
+    plain_http: bool = False
+
+
+@dataclass(frozen=True)
+class Pages:
+    """How a reply that comes in pages goes on; of `page`, `offset`, `cursor` and `next` one is set. The first two are
+    arguments that count pages and rows from `first`, `cursor` is one that takes what is at the path `begins` in the
+    page before, `next` the path of a link ("link": the header of RFC 8288). `size` is the argument for the rows of a
+    page, and how many; `total` the path of the number of all rows; `items` that of the list; `max` the most pages."""
+
+    items: str
+    page: str = ""
+    offset: str = ""
+    cursor: str = ""
+    next: str = ""
+    begins: str = ""
+    first: int = 0
+    size: tuple[str, int] | None = None
+    total: str = ""
+    max: int = 1000
+
+
+@dataclass(frozen=True)
 class Fetch:
     """A call that can be made. `args` are pairs of argument and input; an input is a field of the object's
     key, or a column of the tables it fills: the reply is complete for the rows that have the inputs' values, unless
@@ -213,6 +272,9 @@ class Fetch:
     arguments that the API wants as text although they are numbers, `as_list` those it wants as a list (of one), `fixed`
     arguments that are always the same. An argument among `periods` takes a year, a month or a day ("2024", "2024-03",
     "2024-03-09") of a DATE; its limits are years.
+
+    Of an `Api` only: `places` says where arguments go that are neither named in the path nor go where those of the
+    method do (GET: query, POST: body), `not_found` which statuses mean that there is nothing.
     """
 
     name: str
@@ -229,6 +291,9 @@ class Fetch:
     limits: tuple[tuple[str, int, int], ...] = ()
     as_text: tuple[str, ...] = ()
     as_list: tuple[str, ...] = ()
+    places: tuple[tuple[str, Place], ...] = ()
+    pages: Pages | None = None
+    not_found: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -273,7 +338,7 @@ class Domain:
 
     name: str
     about: str
-    source: str | Files
+    source: str | Api | Files
     tables: tuple[Table, ...]
     objects: tuple[Object, ...] = ()
     fetches: tuple[Fetch, ...] = ()
@@ -299,6 +364,16 @@ class Domain:
             columns = (table.column(c) for c in obj.key_columns(table.name))
             out[obj.name] = tuple(zip(obj.key, columns, strict=True))
         return out
+
+    @cached_property
+    def broader(self) -> dict[str, tuple[Fetch, ...]]:
+        """Fetch to those that bring the same objects for fewer of its inputs: with the same values, all it brings."""
+        complete = [f for f in self.fetches if not f.search]
+        inputs = {f.name: {source for _, source in f.args} for f in complete}
+        return {
+            f.name: tuple(b for b in complete if b.gives == f.gives and inputs[b.name] < inputs[f.name])
+            for f in complete
+        }
 
     @cached_property
     def entities(self) -> tuple[Table, ...]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from sqlglot import exp, parse_one
@@ -29,7 +30,8 @@ _KIND = {"INTEGER": "number", "BIGINT": "number", "DOUBLE": "number", "DATE": "t
 def check(raw: Map, problems: Problems) -> None:
     """Add to `problems` every dangling name and every value of the wrong type in the domain `raw`."""
     none = Map(raw.line)
-    file = _File(problems, raw.get("tables", none), raw.get("objects", none), raw.get("fetches", none))
+    parts = {key: raw.get(key, none) for key in ("tables", "objects", "fetches")}
+    file = _File(problems, parts, **parts)
     for name in file.tables:
         _check_table(file, name)
     for name in file.objects:
@@ -52,6 +54,7 @@ def stored(token: Token, type_: str) -> Scalar | None:
 @dataclass(frozen=True)
 class _File:
     problems: Problems
+    raw: Mapping[str, Map]
     tables: Map
     objects: Map
     fetches: Map
@@ -94,6 +97,14 @@ class _File:
             for i, fill in enumerate(fills):
                 yield table, fill, f"objects.{obj}.fills.{table}" + (f"[{i}]" if len(fills) > 1 else "")
 
+    def inputs(self, obj: str) -> Iterator[tuple[str, list[str]]]:
+        """Each table that `obj` fills, and what its rows can be called by: the key, and the columns filled."""
+        key = [k.removeprefix("@") for k in self.objects[obj].get("key", ())]
+        for table, fill, _ in self.fills(obj):
+            if table in self.tables:
+                lacks = lacking(self.raw, obj, table, fill)
+                yield table, [*key, *(c for c in self.columns(table) if c not in lacks)]
+
     def check_argument(self, arg: str, obj: str, line: int, place: str) -> None:
         """Every call that gives `obj` must have `arg`, and as a value: "2024-03" is none of a date."""
         calls = {name: f for name, f in self.fetches.items() if f.get("gives") == obj}
@@ -126,6 +137,15 @@ def _check_table(file: _File, name: str) -> None:
         type_ = file.columns(name)[moment].get("type", "DATE")
         if _KIND.get(type_) != "time":
             file.problems.add(table.at["moment"], f"{place}.moment: {moment} is {type_}, not a DATE or TIMESTAMP.")
+    for key in ("properties", "value", "text"):
+        column = table.get(key)
+        if file.is_column(column, name, table.line_of(key), f"{place}.{key}"):
+            type_ = file.columns(name)[column].get("type", "TEXT")
+            if type_ != "TEXT":
+                file.problems.add(table.at[key], f"{place}.{key}: {column} is {type_}, not a TEXT.")
+    for key, other in (("properties", "value"), ("value", "properties")):
+        if key in table and other not in table:
+            file.problems.add(table.at[key], f"{place}: {key} goes with {other}, which is missing.")
     file.fixed(table.get("assume", Map(0)), name, f"{place}.assume")
     for i, role in enumerate(table.get("roles", ())):
         _check_role(file, name, role, f"{place}.roles[{i}]")
@@ -215,6 +235,8 @@ def _check_object(file: _File, name: str) -> None:
             file.check_argument(field[1:], name, line, f"objects.{name}.key")
         elif "." in key and field != ".":
             file.problems.add(line, f'objects.{name}.key: a bare value (".") has no field {field}.')
+        elif field != "." and (known := known_fields(file.raw, name, Map(0))) is not None:
+            file.is_known(field, known, line, f"objects.{name}.key", f"a field of {name}")
     twice: dict[str, _Landing] = {}
     for table, fill, place in file.fills(name):
         line = fill.line if len(obj["fills"][table]) > 1 else obj["fills"].at[table]
@@ -230,7 +252,7 @@ def _check_fill(file: _File, name: str, table: str, fill: Map, line: int, place:
     """Return which column holds which field of the key, and which are lacking."""
     filled, lacks = fill.get("columns", Map(line)), fill.get("lacks", ())
     _check_shape(file, fill, place)
-    fields = known_fields({"fetches": file.fetches}, name, fill)
+    fields = known_fields(file.raw, name, fill)
     for column, path in filled.items():
         file.is_column(column, table, filled.at[column], f"{place}.columns")
         _check_cell(file, name, fill, path, fields, filled.at[column], f"{place}.columns.{column}")
@@ -239,6 +261,7 @@ def _check_fill(file: _File, name: str, table: str, fill: Map, line: int, place:
         if column in filled:
             file.problems.add(lacks.at[i], f"{place}: {column} is both filled and lacking.")
     landing: dict[str, str] = {}
+    lacks = lacking(file.raw, name, table, fill)
     if not file.columns(table):
         return landing, frozenset(lacks)
     for field in file.objects[name].get("key", ()):
@@ -295,6 +318,8 @@ def known_fields(raw: Mapping[str, Any], obj: str, fill: Map) -> Collection[str]
     """Return the fields of the rows of `fill`, if the shapes tell; None if they are those that a reply has."""
     shaped = [fill]
     if "shape" not in fill and fill.get("each", "$") == "$":
+        if "." in raw.get("objects", {}).get(obj, {}).get("key", ()):
+            return ()  # a bare value has none
         shaped = [f for f in raw.get("fetches", {}).values() if f.get("gives") == obj]
     known: list[Sequence[str]] = []
     for s in shaped:
@@ -302,6 +327,17 @@ def known_fields(raw: Mapping[str, Any], obj: str, fill: Map) -> Collection[str]
             return None
         known.append(("value",) if s.get("shape") == "value" else s["names"])
     return list(dict.fromkeys(name for names in known for name in names)) if known else None
+
+
+def lacking(raw: Mapping[str, Any], obj: str, table: str, fill: Map) -> tuple[str, ...]:
+    """Return the columns that `fill` lacks: those it says, and where all fields are known, those that are none."""
+    said = tuple(fill.get("lacks", ()))
+    fields = known_fields(raw, obj, fill)
+    if fields is None:
+        return said
+    columns = raw["tables"][table].get("columns", {})
+    there = {c for c in columns if c in fill.get("columns", {}) or c in fields}
+    return said + tuple(c for c, of in columns.items() if not {c, of.get("year_of")} & there and c not in said)
 
 
 def _is_object(fill: Map) -> bool:
@@ -342,15 +378,13 @@ def _check_fetch(file: _File, name: str) -> None:
 
 def _check_inputs(file: _File, obj: str, args: Map, place: str) -> None:
     """Inputs are fields of the key, or columns; some table that the object fills must have all of the latter."""
-    key = [k.removeprefix("@") for k in file.objects[obj].get("key", ())]
-    tables = [(table, fill.get("lacks", ())) for table, fill, _ in file.fills(obj) if table in file.tables]
-    if not tables or not all(file.columns(table) for table, _ in tables):
+    inputs = [inputs for _, inputs in file.inputs(obj)]
+    if not inputs or not all(file.columns(table) for table, _ in file.inputs(obj)):
         return
-    has = [set(file.columns(table)) - set(lacks) | set(key) for table, lacks in tables]
-    every = list(dict.fromkeys([*key, *(c for table, lacks in tables for c in file.columns(table) if c not in lacks)]))
+    every = list(dict.fromkeys(chain.from_iterable(inputs)))
     what = f"a field of {obj}'s key or a column that it fills"
     known = [file.is_known(source, every, args.at[arg], f"{place}.{arg}", what) for arg, source in args.items()]
-    if all(known) and not any(columns.issuperset(args.values()) for columns in has):
+    if all(known) and not any(names.issuperset(args.values()) for names in map(set, inputs)):
         file.problems.add(args.line, f"{place}: no table that {obj} fills has {' and '.join(args.values())}.")
 
 
@@ -389,7 +423,8 @@ def _check_search_input(file: _File, obj: str, source: str, line: int, place: st
     own = [(table, fill) for table, fill, _ in fills if _is_object(fill) and table in file.tables]
     if fills and not own:
         file.problems.add(line, f"{place}: a search needs a table that {obj} fills with itself (no `each`).")
-    for table, fill in own:
+    having = [(table, fill) for table, fill in own if source in file.columns(table)]
+    for table, fill in having or own[:1]:
         if file.is_column(source, table, line, place) and source in fill.get("lacks", ()):
             file.problems.add(line, f"{place}: {obj} does not fill {table}.{source}.")
 
@@ -404,6 +439,17 @@ def _check_reach(file: _File) -> None:
     # a table of names is never read: other tables hold the names, the source lists them
     names_only = {name for name, table in file.tables.items() if list(table.get("columns", ())) == [table.get("label")]}
     _report_unused(file, file.tables, filled | with_via | names_only, "no object fills the table")
+    unfilled = file.tables.keys() - filled
+    reached = {table for f in file.fetches.values() for table in _reached(file, f)}
+    _report_unused(file, file.tables, reached | with_via | unfilled, "no call has all its inputs in the table")
+
+
+def _reached(file: _File, fetch: Map) -> Iterator[str]:
+    """The tables in which `fetch` finds its inputs; a misspelt one is everywhere, and is reported already."""
+    obj, args = fetch.get("gives", ""), set(fetch.get("args", {}).values())
+    if obj in file.objects:
+        every = {name for _, names in file.inputs(obj) for name in names}
+        yield from (t for t, names in file.inputs(obj) if "search" in fetch or args & every <= set(names))
 
 
 def _report_unused(file: _File, declared: Map, used: Collection[str | None], sentence: str) -> None:

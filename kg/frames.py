@@ -137,6 +137,8 @@ def _entries(values: list[Any], names: Sequence[str], place: Place) -> Frame:
     fields: dict[str, Cells] = {"key": keys}
     if dict not in kinds:
         fields["value"] = records
+    elif not kinds <= {dict, type(None)}:
+        raise place.bad("an object", _first_not(dict, records, none=True), ".*")
     elif type(None) in kinds:  # an entry with nothing in it still has its key
         records = [_NO_FIELDS if r is None else r for r in records]
     return Frame(records, fields, list(map(len, values)))
@@ -195,7 +197,7 @@ def _taken_apart(index: Cells) -> dict[str, Cells]:
     """
     if not index or not str(index[0]).startswith("("):
         return {}
-    tuples = list(map(_tuple, index))
+    tuples = [_tuple(str(i)) for i in index]
     longest = max(map(len, tuples))
     return {f"index_{i}": [t[i] if i < len(t) else None for t in tuples] for i in range(longest)}
 

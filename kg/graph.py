@@ -20,8 +20,8 @@ from .physical import duckdb_sql
 from .plan import plan
 from .shapes import Row
 from .sources.base import Source
-from .steps import PARTITION, Plan
-from .store import CALL, Rows, Store
+from .steps import CALL, PARTITION, Lookup, Plan
+from .store import Rows, Store
 
 EXPLAIN_SECONDS = 5.0  # for the queries that give a step's inputs
 
@@ -146,26 +146,29 @@ class Graph:
     def explain(self, program: str, *, now: dt.datetime) -> list[Explained]:
         """Return what `program` would cost at `now`, step by step, without making a call.
 
-        The calls of a step are exact as long as all steps before it are covered, else an estimate.
+        The calls of a step are exact unless what earlier ones will bring decides them; then they are an estimate.
         """
         prepared = self.prepare(program)
         self.open()
         limits = Limits(self.max_calls, time.monotonic() + EXPLAIN_SECONDS)
-        out, known = [], True
+        out: list[Explained] = []
+        coming: set[str] = set()  # objects that calls not yet made will bring
         for step in prepared.plan.steps:
-            if not known:
+            gives = step.access.fetch.gives
+            if coming and (gives in coming or any(isinstance(i, Lookup) for source in step.sources for i in source)):
                 out.append(Explained(str(step), round(step.calls), 0, exact=False))
                 continue
             try:
                 calls = self.fetcher.calls(step, limits).calls
             except BudgetExceeded as e:
                 out.append(Explained(str(step), e.needed, 0, exact=True))
-                known = False
+                coming.add(gives)
                 continue
             ledger, fetch = self.store.ledger, step.access.fetch
             covered = sum(ledger.covers(c, fetch, self.domain, now) is not None for c in calls)
             out.append(Explained(str(step), len(calls), covered, exact=True))
-            known = covered == len(calls)
+            if covered < len(calls):
+                coming.add(gives)
         return out
 
     def requests(self, result: Result) -> list[list[Entry]]:
@@ -201,7 +204,7 @@ class Explained:
     exact: bool
 
     def __str__(self) -> str:
-        count = f"{self.calls:,} call{'s' * (self.calls != 1)}" if self.exact else f"about {self.calls:,} calls"
+        count = f"{'' if self.exact else 'about '}{self.calls:,} call{'s' * (self.calls != 1)}"
         return f"{self.step}: {count}" + (f", {self.covered:,} covered" if self.covered else "")
 
 

@@ -107,7 +107,9 @@ def whole_range(
         return None, False
     clipped = False
     if limits is not None:
-        clipped = low is None or high is None or low < limits[0] or high > limits[1]
+        # what is counted from one has nothing below that could be missing
+        begins = limits[0] if low is None and limits[0] in (0, 1) else low
+        clipped = begins is None or high is None or begins < limits[0] or high > limits[1]
         low = limits[0] if low is None else max(low, limits[0])
         high = limits[1] if high is None else min(high, limits[1])
     if low is None or high is None or high - low >= MAX_RANGE:

@@ -83,9 +83,9 @@ class Ledger:
             self.objects.setdefault((entry.call.domain, obj), {}).update(held)
 
     def covers(self, call: Call, fetch: Fetch, domain: Domain, now: dt.datetime) -> Entry | None:
-        """The fresh entry that makes `call` unnecessary: the call itself, one for a period that holds those it names,
-        or the object it would bring."""
-        for same in _wider(call, fetch) if fetch.periods else (call,):
+        """The fresh entry that makes `call` unnecessary: the call itself, one that brings all it would (for fewer
+        inputs, or for a period that holds the one it names), or the object it would bring."""
+        for same in _broader(call, fetch, domain):
             entry = self.calls.get(same)
             if entry is not None and entry.fresh(now):
                 return entry
@@ -116,6 +116,17 @@ class Ledger:
     def holds(self, domain: str, obj: str, key: Key) -> Entry | None:
         """The entry under which an object is stored, fresh or not."""
         return self.objects.get((domain, obj), {}).get(key)
+
+
+def _broader(call: Call, fetch: Fetch, domain: Domain) -> Iterator[Call]:
+    """`call`, and those that bring all it does."""
+    yield call
+    if fetch.periods:
+        yield from _wider(call, fetch)
+    if others := domain.broader.get(fetch.name):
+        bound = {source: value for (_, source), (_, value) in zip(fetch.args, call.args, strict=True)}
+        for other in others:
+            yield from _wider(call_of(other, call.domain, bound), other)
 
 
 def _wider(call: Call, fetch: Fetch) -> Iterator[Call]:

@@ -34,6 +34,7 @@ _FEW = 12  # best known names looked at for one word
 _PER_TABLE = 6  # candidates of one table kept in a mention
 _MAX_RESPELLED = 8  # words of a question that are tried as misspellings
 _MIN_FUZZY = 5  # letters
+KNOWN = 0.35  # how much likelier common words are a name if it is the best known of all
 _LIKELY = 0.45  # what `best` asks of a mention
 _LOW = 0.35  # parts of names below this are not reported
 _APART = re.compile(r"[,;:?!()]")
@@ -220,6 +221,7 @@ class Linker:
         if span.bare:
             said[-1] = forms[-1] = asked.words[span.last].bare
         plausible = asked.plausibility(span)
+        wordy = 0.3 <= plausible < 0.75  # several common words: "best buy" is meant if it is well known
         for name in index.by_key[number][: 2 * few]:
             stored = words(index.texts[name])
             if article and stored[0].form not in ARTICLES:
@@ -239,7 +241,8 @@ class Linker:
                 score, how = 0.6 if torn else 0.93, "fuzzy"
             else:
                 continue
-            asked.hit(span, name, score * plausible * (0.9 + 0.1 * index.fame[name]), how)
+            known = plausible + KNOWN * index.fame[name] if wordy else plausible
+            asked.hit(span, name, score * known * (0.9 + 0.1 * index.fame[name]), how)
 
     def _parts(self, asked: Question, few: int) -> None:
         """Find names of which some words are there: those that share a rare word, or two not so rare ones."""

@@ -96,11 +96,11 @@ class Question:
         if _YEAR_AFTER.match(after):
             return 0.75
         forms = [self.words[i].form for i in inside]
+        weighty = sum(form not in FUNCTION for form in forms)  # "make way for tomorrow" rather than "of the"
         if length > 4:
             return 0.7
         if any(self.schema[i] for i in inside) or all(form.isdecimal() for form in forms):
-            return _UNLIKELY if length > 1 else 0.2
-        weighty = sum(form not in FUNCTION for form in forms)  # "make way for tomorrow" rather than "of the"
+            return _UNLIKELY if weighty > 1 else 0.2
         if self._after_title_word(span) and (weighty > 1 or PAUSE.match(after)):
             return 0.55
         if weighty > 1:

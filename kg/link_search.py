@@ -20,7 +20,7 @@ from kg.graph import Graph
 from kg.link import Candidate, Known, Linker, Mention
 from kg.link_question import BEFORE_TITLE, PAUSE, Question, Span
 from kg.link_words import ARTICLES, FREQUENT, FUNCTION, Vocabulary
-from kg.store import CALL
+from kg.steps import CALL
 from kg.text import fold
 
 CALLS = 10  # that one question may make to find its names

@@ -167,7 +167,8 @@ class Vocabulary:
 
     def __init__(self, phrases: Iterable[str]):
         forms = {w.form for phrase in phrases for w in words(phrase)}
-        self._forms = forms | {f + e for f in forms for e in ("s", "es", "d", "ed", "ing")}
+        self._forms = forms | {f + e for f in forms for e in ("s", "es", "ed", "ing") if len(f) > 2}
+        self._forms |= {f + "d" for f in forms if f[-1] == "e"}  # of "for" there is no "ford"
         self._forms |= {f + f[-1] + e for f in forms for e in ("ed", "ing", "er")}
         self._stems = {stem for f in forms if (stem := _stem(f))}
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from .domain import (
     CHANGES,
     SHAPES,
     TYPES,
+    Api,
     Column,
     Domain,
     Fetch,
@@ -31,11 +32,12 @@ from .domain import (
     Value,
     Via,
 )
-from .domain_checks import check, known_fields, stored
+from .domain_checks import check, lacking, stored
 from .errors import DomainError
-from .yaml_files import COLUMN_KEYS, SOURCE, TABLE_KEYS, check_files, source_of
+from .load_source import API_KEYS, FETCH_KEYS, check_source, fetch_values, source_of
+from .yaml_files import COLUMN_KEYS, FILE_KEYS, TABLE_KEYS, check_files, files_of
 from .yaml_nodes import Map, Problems, compose
-from .yaml_shapes import Constant, Key, Listing, Named, OneOrMore, Record, Stored, Text, Whole
+from .yaml_shapes import Constant, Flag, Key, Listing, Named, OneOrMore, Record, Stored, Text, Whole
 
 BUILT_IN = Path(__file__).resolve().parents[1] / "schemas"
 
@@ -73,6 +75,7 @@ _COLUMN = Record(
         "most": Key(_PHRASES, "Superlatives and comparatives for large or late values."),
         "least": Key(_PHRASES, "Superlatives and comparatives for small or early values."),
         "values": Key(Named(_PHRASES, Stored()), "Stored value to what people say for it; any: words for any flag."),
+        "adds": Key(Flag(), "true if a sum over rows is what people mean: goals of a season."),
         "null_when": Key(Listing(Stored()), "Stored values that mean unknown."),
         "links": Key(_LINK, "The table.column whose values these are."),
         "match": Key(Text(choices=("exact", "name", "contains")), "How a text is compared."),
@@ -115,6 +118,9 @@ _TABLE = Record(
         "changes": Key(Text(choices=CHANGES), "How fast its facts change."),
         "moment": Key(_ANY, "The date column of a series; where a question names no time, the latest row is meant."),
         "every": Key(Whole(least=1), "Days between the dates of a series; a day between belongs to the next of them."),
+        "properties": Key(_ANY, "The column that names a property of a thing, where each row holds one (an infobox)."),
+        "value": Key(_ANY, "The column that holds what the property is."),
+        "text": Key(_ANY, "The column that holds some sentences about the row."),
         "assume": Key(_FIXED, "What holds where a question says nothing of a column."),
         "columns": Key(Named(_COLUMN, _NAME), "The columns, in order.", True),
         "roles": Key(Listing(_ROLE), "What two linked tables are to each other in this one."),
@@ -163,13 +169,17 @@ _FETCH = Record(
         ),
         "as_text": Key(Listing(_ANY), "Arguments that the API wants as text although they are numbers."),
         "as_list": Key(Listing(_ANY), "Arguments that the API wants as a list, of one."),
+        **FETCH_KEYS,
     }
+)
+_SOURCE = Record(
+    {"name": Key(_ANY, "The name of a source, or the address of an API."), **API_KEYS, **FILE_KEYS}, short="name"
 )
 _DOMAIN = Record(
     {
         "domain": Key(_NAME, "The name of the domain.", True),
         "about": Key(_ANY, "What can be asked about, and what cannot.", True),
-        "source": SOURCE,
+        "source": Key(_SOURCE, "Who answers the calls: a name, an address; or the files that hold the tables.", True),
         "tables": Key(Named(_TABLE, _NAME), "What people ask about.", True),
         "objects": Key(Named(_OBJECT, _NAME), "What replies consist of, and the tables they fill."),
         "fetches": Key(Named(_FETCH, _NAME), "The calls that can be made."),
@@ -196,7 +206,8 @@ def load_domains(directories: Sequence[Path]) -> dict[str, Domain]:
                 problems += e.problems
                 continue
             if domain.name in domains:
-                problems.append(f"{file}:1: the domain '{domain.name}' is already declared in {origin[domain.name]}.")
+                said = f"the domain '{domain.name}' is already declared in {origin[domain.name]}; give it another name."
+                problems.append(f"{file}:1: {said}")
             domains[domain.name], origin[domain.name] = domain, file
     if not directories:
         problems.append("schemas:0: no directory with domain files was given.")
@@ -214,6 +225,7 @@ def load_domain(path: Path) -> Domain:
         raise DomainError([f"{path}:0: the file cannot be read: {e.strerror}."]) from e
     raw = _DOMAIN.read(compose(source, problems), "", problems)
     check(raw, problems)
+    check_source(raw, problems)
     check_files(raw, problems)
     problems.raise_if_any()
     domain = _domain(raw, path.resolve().parent)
@@ -228,7 +240,7 @@ def json_schema() -> dict[str, Any]:
 
 
 def _domain(raw: Map, home: Path) -> Domain:
-    source = source_of(raw["source"], home)
+    source = files_of(raw["source"], home) or source_of(raw["source"])
     fetches = raw.get("fetches", {})
     return Domain(
         name=raw["domain"],
@@ -236,14 +248,14 @@ def _domain(raw: Map, home: Path) -> Domain:
         source=source,
         tables=tuple(_table(name, t, isinstance(source, Files)) for name, t in raw["tables"].items()),
         objects=tuple(_object(name, raw) for name in raw.get("objects", ())),
-        fetches=tuple(_fetch(name, f) for name, f in fetches.items()),
+        fetches=tuple(_fetch(name, f, source) for name, f in fetches.items()),
     )
 
 
 def _object(name: str, raw: Map) -> Object:
     obj = raw["objects"][name]
     fills = ((table, fill) for table, fills in obj["fills"].items() for fill in fills)
-    made = (_fill(table, fill, raw["tables"][table]["columns"], known_fields(raw, name, fill)) for table, fill in fills)
+    made = (_fill(table, fill, lacking(raw, name, table, fill)) for table, fill in fills)
     return Object(name, tuple(obj["key"]), tuple(made))
 
 
@@ -276,17 +288,13 @@ def _column(name: str, raw: Map) -> Column:
     return Column(name=name, **{**_tuples(raw), **made})
 
 
-def _fill(table: str, raw: Map, columns: Map, fields: Collection[str] | None) -> Fill:
-    """The fill of `table`. Where all `fields` of a row are known, what is not among them is lacking."""
-    filled: Map = raw.get("columns", Map(raw.line))
-    lacks = tuple(raw.get("lacks", ()))
-    if fields is not None:
-        there = {c for c in columns if c in filled or c in fields}
-        lacks += tuple(c for c, said in columns.items() if not {c, said.get("year_of")} & there and c not in lacks)
-    return Fill(table, **{**_tuples(raw), "columns": tuple(filled.items()), "lacks": lacks})
+def _fill(table: str, raw: Map, lacks: tuple[str, ...]) -> Fill:
+    columns = tuple(raw.get("columns", {}).items())
+    return Fill(table, **{**_tuples(raw), "columns": columns, "lacks": lacks})
 
 
-def _fetch(name: str, raw: Map) -> Fetch:
+def _fetch(name: str, raw: Map, source: str | Api | Files) -> Fetch:
+    method, endpoint = raw["call"].split()
     method, endpoint = raw["call"].split()
     made = {
         "endpoint": endpoint,
@@ -294,8 +302,11 @@ def _fetch(name: str, raw: Map) -> Fetch:
         "args": tuple(raw["args"].items()),
         "fixed": tuple(raw.get("fixed", {}).items()),
         "limits": tuple((arg, low, high) for arg, (low, high) in raw.get("limits", {}).items()),
+        **(fetch_values(raw) if isinstance(source, Api) else {}),
     }
-    return Fetch(name=name, **{**{key: value for key, value in _tuples(raw).items() if key != "call"}, **made})
+    return Fetch(
+        name=name, **{**{key: value for key, value in _tuples(raw).items() if key not in ("call", "in")}, **made}
+    )
 
 
 def _tuples(raw: Map) -> dict[str, Any]:

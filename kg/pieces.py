@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping
 from sqlglot import exp
 
 from .domain import Domain, Table
-from .steps import Pieces
-from .store import CALL
+from .steps import CALL, Pieces
 
 
 def groups(domain: Domain, table: Table) -> Iterator[dict[str, tuple[str, ...]]]:

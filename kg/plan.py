@@ -29,7 +29,7 @@ from .steps import PARTITION, Inputs, Lookup, Pieces, Plan, Step
 __all__ = ["Lookup", "Plan", "Step", "plan"]
 
 # Rows a call is expected to bring, by what it asks: enough to order steps, and shown by EXPLAIN as "about".
-# A list (the films of a year) has no entity as its key and is long.
+# A list (the films of a year) is asked for by no entity and is long.
 ROWS_OF_ENTITY, ROWS_OF_SEARCH, ROWS_OF_CHILDREN, ROWS_OF_LIST = 1, 3, 20, 500
 SEARCH_COSTS = 3.0  # a search may be cut off: a complete call is worth a few more
 LACKING_COSTS = 100.0  # a column that would come back empty is worth dearer calls
@@ -95,7 +95,13 @@ class _Planner:
             elif item.table.in_place:
                 item.filled = True
                 item.node.meta[PARTITION] = item.table.name
-            item.rows = ROWS_OF_LIST if item.filled and item.table is not None else ROWS_OF_CHILDREN
+            item.rows = ROWS_OF_CHILDREN
+            if (
+                item.filled
+                and item.table is not None
+                and not any(known.facts.constants((item.alias, name)) for name in item.names)
+            ):
+                item.rows = ROWS_OF_LIST
         scope.borrowed = list(_borrowed(known, scope))
         waiting = self._subqueries(scope)
         self._fill(scope, known)
@@ -171,7 +177,7 @@ class _Planner:
                 continue
             given: dict[int, list[Binding]] = {}
             for i, name in enumerate(item.names):
-                for binding in known.facts.bound.get((item.alias, name), ()):
+                for binding in known.facts.said((item.alias, name)):
                     if not isinstance(binding, Edge) or self._reaches(binding, item, scope):
                         given.setdefault(i, []).append(binding)
             body = item.node.this if isinstance(item.node, exp.Subquery) else scope.ctes[item.node.name].this
@@ -273,10 +279,12 @@ class _Planner:
     def _rows_per_call(self, access: Access) -> float:
         if access.fetch.search:
             return ROWS_OF_SEARCH
-        if access.needs and set(access.needs) == set(self.domain.table(access.table).key):
+        table, obj = self.domain.table(access.table), self.domain.object_by_name[access.fetch.gives]
+        needs = set(access.needs)
+        whole = obj.is_row_of(table.name) and needs >= set(obj.key_columns(table.name))
+        if needs and (whole or needs == set(table.key)):
             return ROWS_OF_ENTITY
-        key = self.domain.object_by_name[access.fetch.gives].key
-        return ROWS_OF_LIST if all(k.startswith("@") for k in key) else ROWS_OF_CHILDREN
+        return ROWS_OF_CHILDREN if any(table.column(n).links for n in needs) else ROWS_OF_LIST
 
     def _reaches(self, edge: Edge, item: Item, home: Scope) -> bool:
         """Whether the other side of an equality is filled already."""

@@ -34,13 +34,17 @@ class Found:
 
 
 def objects(reply: Any, fetch: Fetch, domain: Domain, args: Mapping[str, Any]) -> list[Found]:
-    """Return the objects in `reply`, each key once; none if it says "not found" (null, or an empty list or object)."""
-    if reply is None or reply in ([], {}):
+    """Return the objects in `reply`, each key once; none if it says "not found" (null, or an empty list or object).
+
+    What the arguments identify is known by an empty reply too: a company that never paid a dividend.
+    """
+    if reply is None or (reply in ([], {}) and not _is_known_by_arguments(fetch, domain)):
         return []
     if fetch.fixed:
         args = {**dict(fetch.fixed), **args}
-    place = Place(fetch.endpoint, fetch.rows)
-    bodies = frame(walk(reply, fetch.rows, Place(fetch.endpoint, "$")), fetch.shape, fetch.names, place).bodies()
+    there = walk(reply, fetch.rows, Place(fetch.endpoint, "$"))
+    bodies = frame(there, fetch.shape, fetch.names, Place(fetch.endpoint, fetch.rows)).bodies()
+    place = _of_rows(fetch)
     fields = domain.key_fields[fetch.gives]
     parts = [_key_field(bodies, field, column, args, place) for field, column in fields]
     keys: list[Row] = list(zip(*parts, strict=True)) if parts else [()] * len(bodies)
@@ -76,7 +80,8 @@ def columns(found: Sequence[Found], marks: Sequence[int], fetch: Fetch, domain: 
 def matches(found: Found, fetch: Fetch, domain: Domain) -> bool:
     """Whether an object of a search has what was searched for, as its columns are compared."""
     obj = domain.object_by_name[fetch.gives]
-    fill = next(f for f in obj.fills if f.is_object)
+    wanted = {source for _, source in fetch.args}
+    fill = next(f for f in obj.fills if f.is_object and wanted <= set(domain.table(f.table).by_name))
     table = domain.table(fill.table)
     rows = _Rows([found], [found.body], fill, fetch)
     for arg, source in fetch.args:
@@ -89,16 +94,22 @@ def matches(found: Found, fetch: Fetch, domain: Domain) -> bool:
     return True
 
 
+def _is_known_by_arguments(fetch: Fetch, domain: Domain) -> bool:
+    key = domain.object_by_name[fetch.gives].key
+    return bool(key) and fetch.rows == "$" and not fetch.shape and all(field.startswith("@") for field in key)
+
+
 class _Rows:
     """The rows of one fill of `found`. `counts` are the rows of each object, None if each object is one."""
 
     def __init__(self, found: Sequence[Found], bodies: list[Any], fill: Fill, fetch: Fetch):
         self.found, self.bodies = found, bodies
-        self.outer = Place(fetch.endpoint, fetch.rows)
-        self.place = Place(fetch.endpoint, paths.joined(fetch.rows, fill.each))
+        self.outer = _of_rows(fetch)
         self.paths = dict(fill.columns)
         values, counts = _values(bodies, fill.each, self.outer)
-        self.frame: Frame = frame(values, fill.shape, fill.names, self.place)
+        at = paths.joined(self.outer.path, fill.each)
+        self.frame: Frame = frame(values, fill.shape, fill.names, Place(fetch.endpoint, at))
+        self.place = Place(fetch.endpoint, at + (".*" if fill.shape == "entries" else ""))
         if self.frame.counts is not None and counts is not None:
             each = iter(self.frame.counts)
             counts = [sum(islice(each, n)) for n in counts]
@@ -124,6 +135,10 @@ class _Rows:
             cells = FUNCTIONS[name](cells, None if path.origin else self.counts)
         done = typed(cells, column, at, place.endpoint)
         return _spread(done, self.counts) if path.origin else done
+
+
+def _of_rows(fetch: Fetch) -> Place:
+    return Place(fetch.endpoint, fetch.rows + (".*" if fetch.shape == "entries" else ""))
 
 
 def _key_field(bodies: list[Any], field: str, column: Column, args: Mapping[str, Any], place: Place) -> list[Any]:

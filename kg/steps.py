@@ -10,6 +10,7 @@ from sqlglot import exp
 from .domain import Access, Scalar
 
 PARTITION = "partition"  # in the meta of a table: the stored table that holds its rows (its name), or the Pieces
+CALL = "_call"  # the column of a stored table that has the id of the call that brought the row
 
 
 @dataclass(frozen=True)

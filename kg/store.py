@@ -24,9 +24,9 @@ from .domain import Domain, Fetch, Files, partition
 from .errors import QueryError, StoreError
 from .ledger import Call, Entry, Key, Ledger, expiry
 from .shapes import Cells, Found, Row, columns
+from .steps import CALL
 from .text import FOLD_SQL
 
-CALL = "_call"
 # What has expired is deleted only so much later: another thread may be about to read it.
 GRACE = dt.timedelta(minutes=1)
 # From so many rows on DuckDB is given arrays, which it reads three times as fast as its appender takes rows.

@@ -114,6 +114,20 @@ class Constant:
 
 
 @dataclass(frozen=True)
+class Flag:
+    """true or false."""
+
+    def read(self, node: Node, place: str, problems: Problems) -> bool | None:
+        if isinstance(node, Token) and node.kind == "bool" and node.text.lower() in ("true", "false"):
+            return node.text.lower() == "true"
+        problems.add(node.line, f"{place} must be true or false.")
+        return None
+
+    def schema(self) -> dict[str, Any]:
+        return {"type": "boolean"}
+
+
+@dataclass(frozen=True)
 class Listing:
     """A list, not empty and without repetitions; of exactly `size` items if given."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import random
+import re
 import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -209,6 +210,13 @@ class LeagueWriter:
         if r.random() < 0.15:
             inner = ", ".join(f"{c} AS c{i}" for i, c in enumerate(shown[:3]))
             return f"WITH w AS (SELECT {inner} FROM {text}{where}) SELECT w.c0 FROM w"
+        if tests and r.random() < 0.2:
+            # the conditions outside, where they must find their way in
+            inner = ", ".join(SHARED[table])
+            body = r.choice([f"FROM w {alias}", f"FROM (SELECT {inner} FROM {table}) {alias}"])
+            outer = " AND ".join(t for t in tests if not re.search(r"\bt[1-9]\.", t)) or "1 = 1"
+            with_ = f"WITH w AS (SELECT {inner} FROM {table}) " if " w " in body else ""
+            return f"{with_}SELECT {', '.join(f'{alias}.{c}' for c in SHARED[table])} {body} WHERE {outer}"
         listed = ", ".join(f"{c} AS v{i}" for i, c in enumerate(picked))
         if table != "team" and "day" in SHARED[table] and r.random() < 0.15:
             listed += f", (SELECT max(p.price) FROM price p WHERE p.team = {alias}.team AND p.day = {alias}.day) AS top"

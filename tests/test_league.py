@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 from league import LEAGUE, LeagueWriter, Pitch, everything, random_pitch
-from small import ask
+from small import NOW, ask
 
 from kg.check import check
 from kg.dialect import parse
@@ -99,6 +99,37 @@ def test_days_out_of_reach_are_told(where: str) -> None:
         planned(f"SELECT points FROM game WHERE {where}")
 
 
+@pytest.mark.parametrize(
+    "sql, asked",
+    [
+        pytest.param("SELECT q.points FROM (SELECT * FROM game) q WHERE q.team = 'Red' AND q.day BETWEEN '2021-01-01' AND '2021-01-20'",
+                     "'2021-01'", id="a range around a subquery"),
+        pytest.param("WITH g AS (SELECT day AS d, team FROM game) SELECT count(*) FROM g WHERE team = 'Red' AND d > '2021-01-04' AND d < '2021-01-06'",
+                     "'2021-01-05'", id="strict bounds around a with"),
+        pytest.param("WITH g AS (SELECT year, team FROM game) SELECT count(*) FROM g WHERE team = 'Red' AND year >= 2023",
+                     "'2023', '2024'", id="a year around a with"),
+        pytest.param("WITH g AS (SELECT day, team FROM game) SELECT count(*) FROM g WHERE team = 'Red' AND year(day) IN (2020, 2022)",
+                     "'2020', '2022'", id="years that are not neighbours"),
+    ],
+)  # fmt: skip
+def test_ranges_find_their_way_into_what_is_read_from(sql: str, asked: str) -> None:
+    assert steps(sql) == [f"game <- POST /games (day={asked}, team='Red')"]
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        pytest.param("SELECT q.points FROM (SELECT * FROM game ORDER BY points LIMIT 3) q WHERE q.day > '2021-01-01'",
+                     id="which rows come first must not depend on it"),
+        pytest.param("SELECT q.n FROM (SELECT team, count(*) AS n, max(day) AS day FROM game GROUP BY team) q WHERE q.day > '2021-01-01'",
+                     id="nor may a maximum"),
+    ],
+)  # fmt: skip
+def test_ranges_that_would_change_the_answer_do_not(sql: str) -> None:
+    with pytest.raises(MissingInput):
+        planned(sql)
+
+
 @pytest.mark.parametrize("where", ["team = 'Red'", "team = 'Red' AND NOT day = '2021-01-01'", "points > 3"])
 def test_a_listing_needs_its_period(where: str) -> None:
     with pytest.raises(MissingInput) as e:
@@ -151,6 +182,7 @@ GAMES = [
         pytest.param("day = '2020-01-05'", "day BETWEEN '2020-01-01' AND '2020-01-09'", [("/games", {"date": "2020-01"})], id="not the other way"),
         pytest.param("year = 2020 AND team = 'Red'", "day = '2020-01-06' AND team = 'Blue'",
                      [("/games", {"date": "2020-01-06", "team": "Blue"})], id="nor another team's"),
+        pytest.param("year = 2020", "day = '2020-01-06' AND team = 'Blue'", [], id="all teams cover one"),
         pytest.param("year = 2020 AND team = 'Red'", "day = '2021-01-06' AND team = 'Red'",
                      [("/games", {"date": "2021-01-06", "team": "Red"})], id="nor another year's"),
         pytest.param("year = 2020", "id = 3", [], id="an object that a listing brought"),
@@ -321,6 +353,12 @@ def test_a_row_of_pieces_names_the_request_of_each() -> None:
         ["game_by_id(ids=1)", f"mood_crowd{pair[0]}", f"mood_rain{pair[0]}"],
         ["game_by_id(ids=2)", f"mood_crowd{pair[1]}"],
     ]
+
+
+def test_pieces_are_explained_each_and_counted_exactly() -> None:
+    sql = f"SELECT crowd, rain FROM mood WHERE {ONE}"
+    told = [str(e) for e in graph(Pitch(moods=MOODS)).explain(sql, now=NOW)]
+    assert told == [f"{MOOD.format(what)}: 1 call" for what in ("crowd", "rain")]
 
 
 def test_a_column_that_only_a_piece_out_of_reach_has_is_refused() -> None:

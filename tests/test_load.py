@@ -248,6 +248,33 @@ def test_every_mistake_is_reported_at_once_with_its_line(tmp_path):
         pytest.param("limits: {year:", "limits: {years:", "64: fetches.by_year.limits: 'years' is not an argument of by_year. Did you mean 'year'?", id="limit of no argument"),
         pytest.param("[1900, 2024]", "[2024, 1900]", "64: fetches.by_year.limits.year: 2024 is more than 1900.", id="range upside down"),
         pytest.param("gives: year, limits", "gives: animal, limits", "56: no fetch gives the object year.", id="an object that never comes"),
+        pytest.param("limits: {year: [1900, 2024]}", "limits: {year: [1900, 2024]}, fixed: {year: 1}", "64: fetches.by_year.fixed: year is also among args.", id="an argument twice"),
+        pytest.param("search: 10", "search: 10, limits: {query: [1, 2]}", "62: fetches.animal_search.limits.query: name is TEXT; limits are of numbers, and of periods.", id="limits of a text"),
+        pytest.param("args: {query: name}, gives: animal", "args: {}, gives: animal", "62: fetches.animal_search: a search needs an argument.", id="a search for nothing"),
+        pytest.param("limits: {year: [1900, 2024]}", "periods: [year]", "64: fetches.by_year.periods: year is INTEGER, not a DATE.", id="a period of a number"),
+        pytest.param("limits: {year: [1900, 2024]}", "periods: [yaer]", "64: fetches.by_year.periods: 'yaer' is not an argument of by_year. Did you mean 'year'?", id="a period of no argument"),
+        pytest.param("limits: {year: [1900, 2024]}", "as_list: [yaer]", "64: fetches.by_year.as_list: 'yaer' is not an argument of by_year. Did you mean 'year'?", id="a list of no argument"),
+        pytest.param("limits: {year: [1900, 2024]}", "fixed: {kind: [1]}", "64: fetches.by_year.fixed.kind must be a single value, not a list.", id="a list that is fixed"),
+        pytest.param("limits: {year: [1900, 2024]}", "shape: pairs", "64: fetches.by_year.shape: 'pairs' is not known. There is: entries, columns, parallel, tuple, value.", id="unknown shape"),
+        pytest.param("limits: {year: [1900, 2024]}", "shape: tuple", "64: fetches.by_year: the shape tuple needs names, those of its fields in order.", id="a tuple without names"),
+        pytest.param('each: "ids[*]",', 'each: ids, shape: entries, names: [a],', "59: objects.year.fills.births.names: the shape entries has names of its own; only parallel and tuple are given some.", id="names of entries"),
+        pytest.param('each: "ids[*]",', 'each: "ids[*]", names: [a],', "59: objects.year.fills.births.names: without a shape there are names of its own;", id="names of nothing"),
+        pytest.param('each: "ids[*]", columns: {year: "@year", animal_id: "."}', 'each: ids, shape: parallel, names: [a, b], columns: {year: "@year", animal_id: c}', "59: objects.year.fills.births.columns.animal_id: 'c' is not a field of the row. There is: a, b.", id="no such name"),
+        pytest.param('each: "ids[*]", columns: {year: "@year", animal_id: "."}', 'each: ids, shape: parallel, names: [a, b], columns: {year: "@year", animal_id: "."}', '59: objects.year.fills.births.columns.animal_id: a row of the shape parallel has fields, and is no value (".").', id="a row that is no value"),
+        pytest.param('animal_id: "."}', 'animal_id: numbr(.)}', "59: objects.year.fills.births.columns.animal_id: 'numbr' is not a function. Did you mean 'number'?", id="unknown function"),
+        pytest.param('animal_id: "."}', 'animal_id: number(year(.)}', "59: objects.year.fills.births.columns.animal_id: the brackets of 'number(year(.)' do not match.", id="brackets"),
+        pytest.param('animal_id: "."}', 'animal_id: previous(^id)}', "59: objects.year.fills.births.columns.animal_id: previous() is of a field of rows, and an object has but one row here.", id="the object before"),
+        pytest.param("lacks: [name]", "lacks: [name], columns: {id: previous(id)}", "55: objects.keeper.fills.keeper.columns.id: previous() is of a field of rows,", id="the row before the only one"),
+        pytest.param("changes: slow", "changes: slow\n    moment: bron", "13: tables.animal.moment: 'bron' is not a column of animal. Did you mean 'born'?", id="no such moment"),
+        pytest.param("changes: slow", "changes: slow\n    moment: name", "13: tables.animal.moment: name is TEXT, not a DATE or TIMESTAMP.", id="a moment that is a text"),
+        pytest.param("{lacks: [name]}", "[{}, {lacks: [name]}]", "55: objects.keeper.fills.keeper[1]: the fills of keeper must put the key in the same columns, and lack the same ones.", id="two fills that differ"),
+        pytest.param("{lacks: [name]}", "[{}, {colums: {}}]", "55: objects.keeper.fills.keeper[1] has no key 'colums'. Did you mean 'columns'?", id="a mistake in the second fill"),
+        pytest.param("  keeper:\n    key: [id]\n    fills", '  keeper:\n    key: [id, "."]\n    fills', '53: objects.keeper.key: a bare value (".") has no field id.', id="a bare value with fields"),
+        pytest.param("  keeper:\n    key: [id]\n    fills", '  keeper:\n    key: ["."]\n    fills', '55: objects.keeper.fills.keeper puts the key . in no column. Add one under columns, as in {keeper: "."}.', id="an unplaced bare value"),
+        pytest.param("gives: keeper}", "gives: keeper, shape: tuple, names: [nr, name]}", "53: objects.keeper.key: 'id' is not a field of keeper. There is: nr, name.", id="a key that is not among the names"),
+        pytest.param("  by_year: {", "  by_day: {call: GET /b, args: {day: animal_id}, gives: year}\n  by_year: {", "57: objects.year.key: 'year' is not an argument of by_day, which gives year too.", id="an argument that one call lacks"),
+        pytest.param("args: {id: id}, gives: animal}", "args: {id: keeper_id, name: weight}, gives: animal}", "61: fetches.animal_by_id.args: no table that animal fills has keeper_id and weight.", id="inputs of two tables"),
+        pytest.param("  births:\n    about: Animals by year of birth.\n", "  births:\n    about: Animals by year of birth.\n    roles: [{of: animal, to: births, noun: [birth]}]\n", "42: tables.births.roles[0].to: no column of births links to births. A role belongs to the table that links the two.", id="a role of the table itself"),
         pytest.param("      keeper: {lacks: [name]}", "      animal: {}", "23: no object fills the table keeper.", id="a table that stays empty"),
     ],
 )  # fmt: skip
@@ -297,6 +324,51 @@ def test_a_damaged_file_is_a_domain_or_a_domain_error(data, tmp_path_factory):
 def test_a_file_that_is_not_there_is_named(tmp_path):
     with pytest.raises(DomainError, match=r"gone\.yaml:0: the file cannot be read: No such file or directory\."):
         load_domain(tmp_path / "gone.yaml")
+
+
+SHAPED = (
+    ("changes: slow", "changes: slow\n    moment: born"),
+    ("{lacks: [name]}", "[{shape: tuple, names: [id], columns: {id: ^id}}, {columns: {id: id}, lacks: [name]}]"),
+    (
+        "search: 10}",
+        "search: 10}\n  all: {call: GET /all, args: {}, gives: animal, fixed: {top: 5, sort: name, all: true, far: 1.5}}",
+    ),
+    ("limits: {year: [1900, 2024]}", "as_list: [year]"),
+    ("args: {query: id}, gives: keeper", "args: {query: id}, gives: keeper, rows: $.data, shape: entries"),
+)
+
+
+def test_shapes_and_calls_become_values(tmp_path):
+    zoo = load(tmp_path, changed(*SHAPED))
+    assert zoo.table("animal").moment == "born"
+    one, two = zoo.objects[1].fills
+    assert one == Fill("keeper", columns=(("id", "^id"),), lacks=("name",), shape="tuple", names=("id",))
+    assert two == Fill("keeper", columns=(("id", "id"),), lacks=("name",))
+    assert zoo.objects[1].tables == ("keeper",)
+    calls = {f.name: f for f in zoo.fetches}
+    assert calls["all"].fixed == (("top", 5), ("sort", "name"), ("all", True), ("far", 1.5))
+    assert calls["by_year"].as_list == ("year",)
+    assert (calls["keeper_by_id"].rows, calls["keeper_by_id"].shape) == ("$.data", "entries")
+    assert [(a.fetch.name, a.needs) for a in zoo.accesses["keeper"]] == [("keeper_by_id", ("id",))]
+    assert ("all", ()) in [(a.fetch.name, a.needs) for a in zoo.accesses["cast"]]
+
+
+def test_a_table_that_no_call_reaches_is_reported(tmp_path):
+    text = changed(
+        ("args: {id: id}, gives: animal", "args: {id: tame}, gives: animal"),
+        ("GET /animals/{id}", "GET /animals"),
+        ('  animal_search: {call: POST /animals, args: {query: name}, gives: animal, rows: "$[*]", search: 10}\n', ""),
+    )
+    assert problems(tmp_path, text) == ["30: no call has all its inputs in the table cast."]
+
+
+def test_a_listing_is_of_the_tables_that_have_its_column(tmp_path):
+    text = changed(
+        ("search: 10}", "search: 10}\n  born_on: {call: GET /born, args: {day: born}, gives: animal, periods: [day]}")
+    )
+    zoo = load(tmp_path, text)
+    assert ("born_on", ("born",)) in [(a.fetch.name, a.needs) for a in zoo.accesses["animal"]]
+    assert "born_on" not in [a.fetch.name for a in zoo.accesses["cast"]]
 
 
 @pytest.mark.parametrize(

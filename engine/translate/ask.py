@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .compose import Composer
+from .facts import OfFacts
 from .meaning import Meaning
 from .question import Part
 from .reading import Reading
@@ -15,7 +16,7 @@ from .single import OfOne
 def readings(composer: Composer, parts: list[Part], now: str) -> list[Reading]:
     """Return the readings, best first; of those with the same meaning the best."""
     best: dict[Meaning, Reading] = {}
-    for reader in (OfOne, OfSeveral, Reckoned, OfRecords):
+    for reader in (OfOne, OfSeveral, Reckoned, OfRecords, OfFacts):
         for r in reader(composer, parts, now).readings():
             known = best.get(r.meaning)
             if known is None or r.score > known.score:

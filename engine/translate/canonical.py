@@ -26,6 +26,7 @@ from .counted import all_told, ceremonies, placed
 from .lexicon import Atom, Lexicon, Token, tokens
 from .meaning import Entity
 from .program import sql
+from .properties import Facts
 from .question import Moment, Named, Question, Time
 from .reading import Reading
 from .times import times
@@ -43,6 +44,8 @@ SERIES = 15  # names looked at that begin alike
 EVERYDAY = 0.6  # what a name costs that is made of words that carry no meaning: "stay", "who"
 INSIDE = 0.8  # what a name costs that stands inside a longer sure one
 FREE_GUESS = 1.2  # cost of unsaid pieces that does not yet lower the confidence
+SURE = 0.2  # what a name costs at most that is meant for certain
+PASSED_OVER = 0.5  # what is left of the quality for each of these that a reading leaves out
 STRANGE = 0.4  # what is left of the quality for each word that no phrase or name knows
 SHARPNESS = 1.5  # of the softmax over scores
 _SIMILARITY_WEIGHT = 2.5
@@ -59,11 +62,19 @@ class Encoder(Protocol):
 class Canonical:
     """Translates questions of one domain.
 
-    Without an `encoder` it ranks by words alone; without `counts` every role of a person is equally likely.
+    Without an `encoder` it ranks by words alone; without `counts` every role of a person is equally likely,
+    and without `facts` nothing is known of the properties of things.
     """
 
-    def __init__(self, lexicon: Lexicon, linker: Finder, encoder: Encoder | None = None, counts: Counts | None = None):
-        self.lexicon, self.linker, self.encoder, self.counts = lexicon, linker, encoder, counts
+    def __init__(
+        self,
+        lexicon: Lexicon,
+        linker: Finder,
+        encoder: Encoder | None = None,
+        counts: Counts | None = None,
+        facts: Facts | None = None,
+    ):
+        self.lexicon, self.linker, self.encoder, self.counts, self.facts = lexicon, linker, encoder, counts, facts
         self.domain = lexicon.domain
         self._series = lru_cache(1_000)(self._find_series)
         self._masked_utterer, self._utterer = Utterer(lexicon), Utterer(lexicon, names=True)
@@ -73,7 +84,7 @@ class Canonical:
         started = time.perf_counter()
         asked = self.read(question, now)
         linked = time.perf_counter()
-        composer = Composer(self.lexicon, asked, self.counts)
+        composer = Composer(self.lexicon, asked, self.counts, self.facts)
         parts = composer.compose()
         found = _distinct(readings(composer, parts, now.date().isoformat())[: 4 * KEPT], self.domain)
         composed = time.perf_counter()
@@ -234,7 +245,9 @@ class Canonical:
                     program=sql(reading.meaning, self.domain),
                     utterance=self._utterer.utter(reading.meaning),
                     share=share,
-                    quality=_quality(reading, sum(w in unknown and w.isalpha() for w in left)),
+                    quality=_quality(
+                        reading, sum(w in unknown and w.isalpha() for w in left), _passed_over(asked, reading)
+                    ),
                     covered=reading.covered,
                     margin=margin,
                     similarity=cosine,
@@ -246,10 +259,17 @@ class Canonical:
         return out
 
 
-def _quality(reading: Reading, strange: int) -> float:
-    """How well a reading accounts for the question. `strange` words that nothing here knows are the worst sign."""
+def _quality(reading: Reading, strange: int, passed_over: int) -> float:
+    """How well a reading accounts for the question. `strange` words that nothing here knows are the worst sign, and
+    next to them sure names that it passes over."""
     guesses = 1.0 + max(0.0, reading.guessed - FREE_GUESS)
-    return float(max(reading.covered, 0.0) ** 1.5 * STRANGE**strange / guesses)
+    return float(max(reading.covered, 0.0) ** 1.5 * STRANGE**strange * PASSED_OVER**passed_over / guesses)
+
+
+def _passed_over(asked: Question, reading: Reading) -> int:
+    """How many of the sure names a reading leaves out."""
+    left = {n.mask for n in asked.named if n.cost < SURE and not n.mask & reading.mask}
+    return sum(not any(m != o and m & o == m for o in left) for m in left)
 
 
 def _is_close(found: list[Reading]) -> bool:
@@ -272,7 +292,8 @@ def _longest(atoms: list[Atom]) -> list[Atom]:
     spans = {
         a.mask
         for a in atoms
-        if a.meant.kind in ("value", "most", "column", "role", "op") and a.mask.bit_count() == a.last - a.first + 1
+        if a.meant.kind in ("value", "most", "column", "role", "op", "property")
+        and a.mask.bit_count() == a.last - a.first + 1
     }
     return [
         a

@@ -19,6 +19,8 @@ import yaml
 
 from kg.domain import Domain
 
+from .fields import Vocabulary
+
 TEMPLATES = Path(__file__).resolve().parents[2] / "sql_templates"
 _WORD = re.compile(
     r"\d+s\b|\d+(?:[.,]\d+)*(?:st|nd|rd|th)?(?![^\W\d_])|[^\W_]+(?:['\u2019](?!s\b)[^\W_]+)*|['\u2019]s\b|[$%€£]"
@@ -130,15 +132,16 @@ class Lexicon:
     tests: dict[str, Test] = field(default_factory=dict)
     places: dict[str, Place] = field(default_factory=dict)
     events: dict[str, Event] = field(default_factory=dict)
+    vocabulary: Vocabulary = field(default_factory=Vocabulary)
 
     @classmethod
     def of(cls, domain: Domain) -> Lexicon:
         generic = _generic()
-        idioms = _idioms(domain.name)
-        ignored = f"{generic['ignored']} {idioms.get('ignored', '')}"
-        lexicon = cls(domain, generic, ignored=frozenset(stem(w) for w in re.findall(r"[\w']+", ignored)))
+        lexicon = cls(domain, generic, ignored=frozenset(stem(w) for w in re.findall(r"[\w']+", generic["ignored"])))
         for meant, phrase in _phrases(domain, generic):
             lexicon._add(phrase, meant)
+        idioms = _idioms(domain.name)
+        lexicon.ignored |= {stem(w) for w in re.findall(r"[\w']+", idioms.get("ignored", ""))}
         lexicon.measures = {n: Measure(**m, says=tuple(says)) for n, m, says in _split(idioms.get("measures", {}))}
         lexicon.tests = {n: Test(**t, says=tuple(says)) for n, t, says in _split(idioms.get("tests", {}))}
         lexicon.places = {n: Place(**p, says=tuple(says)) for n, p, says in _split(idioms.get("places", {}))}
@@ -151,7 +154,25 @@ class Lexicon:
             for flag, phrases in ((True, measure.most), (False, measure.least)):
                 for phrase in phrases:
                     lexicon._add(phrase, Meant("most_measure", measure.table, name=name, flag=flag))
+        lexicon._add_properties(idioms)
         return lexicon
+
+    def _add_properties(self, idioms: dict[str, Any]) -> None:
+        """The words for properties, where a table of the domain holds such."""
+        table = next((t for t in self.domain.tables if t.properties), None)
+        if table is None:
+            return
+        known = ("hidden", "units", "nouns")
+        self.vocabulary = Vocabulary.of(idioms.get("properties", {}), **{k: idioms[k] for k in known if k in idioms})
+        for noun in self.vocabulary.nouns:
+            self._add(noun, Meant("property", table.name, name="noun"))
+        for unit, phrases in self.vocabulary.units.items():
+            for phrase in phrases:
+                self._add(phrase, Meant("property", table.name, unit, name="unit"))
+        for concept in self.vocabulary.concepts.values():
+            for kind in ("says", "most", "least", "denies", "kinds"):
+                for phrase in getattr(concept, kind):
+                    self._add(phrase, Meant("property", table.name, concept.name, name=kind))
 
     def _add(self, phrase: str, meant: Meant) -> None:
         parts = tuple(tuple(t.stem for t in tokens(part)) for part in phrase.split("..."))
@@ -179,6 +200,11 @@ class Lexicon:
             w for entries in self._by_stem.values() for e in entries for w in re.findall(r"\w+", e.phrase.lower())
         }
         return frozenset(schema | set(re.findall(r"[\w']+", self.generic["ignored"])))
+
+    @property
+    def spoken(self) -> frozenset[str]:
+        """`common` with the irregular forms of its words: an API that is searched for "wrote emma" has no such book."""
+        return self.common | {form for form, base in _forms().items() if base in self.common}
 
 
 def tokens(text: str) -> list[Token]:

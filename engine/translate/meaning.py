@@ -30,7 +30,8 @@ class Is:
 
 @dataclass(frozen=True)
 class Where:
-    """A condition on a column of the set's own table. `op` is a SQL operator, or in, between."""
+    """A condition on a column of the set's own table. `op` is a SQL operator, or in, between; says: the text has
+    these words."""
 
     column: str
     op: str
@@ -198,5 +199,33 @@ class Given:
     value: str
 
 
-Value = Names | Count | Aggregate | Calculate | Given
-Meaning = Names | Count | Aggregate | Exists | Which | Compare | Calculate
+@dataclass(frozen=True)
+class Listed:
+    """How many things the text in `column` lists, set apart by commas."""
+
+    set: Set
+    column: str
+
+
+@dataclass(frozen=True)
+class Excerpt:
+    """The part of the text in `column` that a regular expression takes out, its first group."""
+
+    set: Set
+    column: str
+    pattern: str
+
+
+@dataclass(frozen=True)
+class Scaled:
+    """A number in another unit."""
+
+    set: Set
+    column: str
+    factor: float
+    plus: float
+    unit: str
+
+
+Value = Names | Count | Aggregate | Calculate | Given | Listed | Scaled
+Meaning = Names | Count | Aggregate | Exists | Which | Compare | Calculate | Listed | Excerpt | Scaled

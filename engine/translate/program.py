@@ -6,6 +6,7 @@ name is for the reader, the key makes the call exact.
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -17,13 +18,16 @@ from .meaning import (
     Compare,
     Count,
     Entity,
+    Excerpt,
     Exists,
     Given,
     Is,
+    Listed,
     Meaning,
     Names,
     Other,
     Same,
+    Scaled,
     Set,
     Than,
     Through,
@@ -34,14 +38,17 @@ from .meaning import (
     Which,
 )
 
-LONG = 3  # roles in a chain
+LONG = 2  # roles in a chain
 
 
 def sql(meaning: Meaning, domain: Domain) -> str:
     """Return the program of `meaning`."""
     match meaning:
         case Names(set=rows, column=column, year=year, n=n):
-            return _names(rows, column, domain, year) + (f" ORDER BY 1 LIMIT {n}" if n and rows.top is None else "")
+            named = _names(rows, column, domain, year)
+            if not n or rows.top is not None:
+                return named
+            return f"{named} LIMIT {n}" if " ORDER BY " in named else f"{named} ORDER BY 1 LIMIT {n}"
         case Count(set=rows):
             return _count(rows, domain)
         case Aggregate(function=function, set=rows, column=column):
@@ -57,6 +64,19 @@ def sql(meaning: Meaning, domain: Domain) -> str:
         case Calculate(function=function, first=first, second=second):
             a, b = _scalar(first, domain), _scalar(second, domain)
             return f"SELECT {_FUNCTIONS[function].format(a=a, b=b)} AS answer"
+        case Listed(set=rows, column=column):
+            return _of_column(rows, column, "length({c}) - length(replace({c}, ',', '')) + 1", domain)
+        case Excerpt(set=rows, column=column, pattern=pattern):
+            return _of_column(rows, column, f"regexp_extract({{c}}, {_literal(pattern)}, 1)", domain)
+        case Scaled(set=rows, column=column, factor=factor, plus=plus):
+            times = "" if factor == 1 else f" * {factor!r}"
+            return _of_column(rows, column, f"{{c}}{times}{f' {plus:+}' if plus else ''}", domain)
+
+
+def _of_column(rows: Set, column: str, made: str, domain: Domain) -> str:
+    """What is made of a column, written {c}."""
+    q = _Query(domain)
+    return q.select(made.replace("{c}", f"{_q(q.add(rows))}.{_q(column)}"))
 
 
 def _aggregate(function: str, rows: Set, column: str, domain: Domain) -> str:
@@ -118,13 +138,16 @@ def _names(rows: Set, column: str, domain: Domain, year: bool = False) -> str:
             return q.select(f"year({shown}) AS year", distinct=True)
     if ranked(rows):
         return f"{q.select(shown)} GROUP BY {shown} ORDER BY count(*) DESC, {shown}"
-    return q.select(shown, distinct=True)
+    # rows of a file come in any order: the same question gets the same answer every time
+    order = f" ORDER BY {shown}" if table.in_place and not q.ordering else ""
+    return q.select(shown, distinct=True) + order
 
 
 def ranked(rows: Set) -> bool:
     """Whether the names of a set come in the order of how many ways lead to them: at the end of a long chain there
     are many, and those that are tied to the start in most ways are most surely meant."""
-    return rows.top is None and sum(isinstance(c, Through) for s in rows.nested for c in s.conditions) >= LONG
+    steps = sum(isinstance(c, Through) for s in rows.nested for c in s.conditions)
+    return steps >= LONG and all(s.top is None for s in rows.nested)
 
 
 def _copied_label(rows: Set, domain: Domain) -> tuple[Set, str] | None:
@@ -412,7 +435,14 @@ def _condition(alias: str, c: Where) -> str:
         return f"{column} IN ({', '.join(map(_literal, c.values))})"
     if c.op == "between":
         return f"{column} BETWEEN {_literal(c.values[0])} AND {_literal(c.values[1])}"
+    if c.op == "says":
+        return " AND ".join(f"regexp_matches({column}, {_literal(_word(v))})" for v in c.values)
     return f"{column} {c.op} {_literal(c.values[0])}"
+
+
+def _word(text: str) -> str:
+    """A regular expression for a word, however it goes on: "france" says French as little as "niger" says Nigeria."""
+    return rf"(?i)(^|[^\p{{L}}]){re.escape(text)}($|[^\p{{L}}])"
 
 
 def _literal(value: Any) -> str:

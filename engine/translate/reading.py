@@ -19,11 +19,14 @@ from .meaning import (
     Calculate,
     Compare,
     Count,
+    Excerpt,
     Exists,
     Given,
+    Listed,
     Meaning,
     Names,
     Same,
+    Scaled,
     Set,
     Where,
     Which,
@@ -32,6 +35,7 @@ from .question import Part, year_column
 from .wanted import wanted
 
 MISPLACED, LOOP = 0.8, 0.15
+PLAIN = 1.2  # what a name may cost to be one of several that are compared
 
 
 @dataclass(frozen=True)
@@ -155,7 +159,7 @@ class Reader:
         for parts in by_table.values():
             chosen: list[Part] = []
             for p in sorted(parts, key=lambda p: -self.question.weight(p.mask) + p.cost):
-                if not any(p.solid & c.solid for c in chosen) and p.cost < 0.8:
+                if not any(p.solid & c.solid for c in chosen) and p.cost < PLAIN:
                     chosen.append(p)
             chosen.sort(key=lambda p: p.solid & -p.solid)
             if 2 <= len(chosen) <= 5:
@@ -168,7 +172,15 @@ def _tables(meaning: Meaning | Given) -> frozenset[str]:
     match meaning:
         case Given():
             return frozenset()
-        case Names(set=s) | Count(set=s) | Aggregate(set=s) | Exists(set=s):
+        case (
+            Names(set=s)
+            | Count(set=s)
+            | Aggregate(set=s)
+            | Exists(set=s)
+            | Listed(set=s)
+            | Excerpt(set=s)
+            | Scaled(set=s)
+        ):
             return _set_tables(s)
         case Which(values=values):
             return frozenset().union(*map(_tables, values))
@@ -180,7 +192,15 @@ def _role_sets(meaning: Meaning | Given) -> tuple[Set, ...]:
     match meaning:
         case Given():
             return ()
-        case Names(set=s) | Count(set=s) | Aggregate(set=s) | Exists(set=s):
+        case (
+            Names(set=s)
+            | Count(set=s)
+            | Aggregate(set=s)
+            | Exists(set=s)
+            | Listed(set=s)
+            | Excerpt(set=s)
+            | Scaled(set=s)
+        ):
             return s.nested
         case Which(values=values):
             return tuple(n for v in values for n in _role_sets(v))

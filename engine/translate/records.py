@@ -37,8 +37,8 @@ from .meaning import (
     Which,
 )
 from .question import Named, Time, distance
-from .reading import Reader, Reading
-from .wanted import FITS
+from .reading import PLAIN, Reader, Reading
+from .wanted import CLASHES, FITS
 
 LATEST = 0.3  # what it costs to take the latest row where no time is named
 SUMMED = 0.3  # what it costs to add up where nobody said so: "goals this season"
@@ -88,8 +88,30 @@ class OfRecords(Reader):
             if not table.moment or table.is_entity or not self._is_spoken_of(table):
                 continue
             for anchored in self._anchored(table):
-                for frame in self._timed(self._narrowed(anchored)):
+                narrowed = self._narrowed(anchored)
+                for frame in self._timed(narrowed):
                     yield from self._asked(frame)
+                yield from self._on_that_day(narrowed)
+
+    def _on_that_day(self, frame: Frame) -> Iterator[Reading]:
+        """Of a row the day of which another table tells: the price on the last ex-dividend day."""
+        column = frame.table.column(frame.table.moment)
+        if frame.anchor is None or column.type != "DATE":
+            return
+        for table in self.domain.tables:
+            if table is frame.table or not table.moment or table.column(table.moment).type != "DATE":
+                continue
+            if not self._is_spoken_of(table):
+                continue
+            for anchored in self._anchored(table):
+                if anchored.anchor is not frame.anchor or anchored.mask != anchored.anchor.mask:
+                    continue
+                for day in self._timed(self._narrowed(anchored)):
+                    if day.one and day.mask != anchored.mask:
+                        same = Same(frame.table.moment, day.rows, table.moment)
+                        words = day.mask | self._date_words(day)
+                        on = frame.also(same, mask=words, solid=words, cost=day.cost)
+                        yield from self._asked(replace(on, one=True))
 
     def _is_spoken_of(self, table: Table) -> bool:
         kinds = ("column", "ask", "most", "value", "table", "test", "measure")
@@ -151,7 +173,7 @@ class OfRecords(Reader):
         """The things of a table that the question names, those that share no word, in its order."""
         chosen: list[Named] = []
         for n in sorted(self.question.named, key=lambda n: n.cost - 0.3 * n.mask.bit_count()):
-            if n.table == target and n.cost < 1.2 and not any(n.mask & c.mask for c in chosen):
+            if n.table == target and n.cost < PLAIN and not any(n.mask & c.mask for c in chosen):
                 chosen.append(n)
         return tuple(sorted(chosen[:FEW], key=lambda n: n.mask & -n.mask))
 
@@ -194,7 +216,7 @@ class OfRecords(Reader):
             # a flag or a result is said by a verb that may say other things too
             solid = a.mask if frame.table.column(column).type == "TEXT" else 0
             frame = frame.also(Where(column, "=" if len(values) == 1 else "in", values), mask=a.mask, solid=solid)
-        for a in self.question.of("test"):
+        for a in sorted(self.question.of("test"), key=lambda a: -a.mask.bit_count()):
             if a.meant.table == frame.table.name and not a.mask & frame.solid:
                 test = self.composer.lexicon.tests[a.meant.name]
                 frame = frame.also(Than(test.column, test.op, test.other), mask=a.mask, solid=a.mask)
@@ -226,17 +248,20 @@ class OfRecords(Reader):
             if words_after and words_after[0].text in scales:
                 number *= scales[words_after[0].text]
                 mask |= 1 << (i + 1)
-            column = self._measure_near(frame, i)
-            if column is not None:
+            found = self._measure_near(frame, i)
+            if found is not None:
+                column, said = found
                 value = int(number) if float(number).is_integer() else number
-                return frame.also(Where(column.name, op, (value,)), mask=mask, solid=mask)
+                return frame.also(Where(column.name, op, (value,)), mask=mask | said, solid=mask | said)
         return frame
 
     def _comparison(self, i: int) -> tuple[str, int]:
         """The operator that words around the number at `i` make, and the words."""
         for name, op in (("above", ">"), ("below", "<")):
             for a in self.question.of("op", name):
-                if a.last in (i - 1, i - 2) or a.first == i + 1:
+                between = range(a.last + 1, i)
+                near = a.last < i and all(self.question.weights[k] == 0 for k in between) and len(between) <= 2
+                if near or a.first == i + 1:
                     wide = any(b.mask == a.mask for b in self.question.of("op", "inclusive"))
                     return op + ("=" if wide else ""), a.mask
         words = self.question.words
@@ -247,13 +272,17 @@ class OfRecords(Reader):
                 return "<=", 0b110 << i
         return "", 0
 
-    def _measure_near(self, frame: Frame, i: int) -> Column | None:
+    def _measure_near(self, frame: Frame, i: int) -> tuple[Column, int] | None:
+        """The number that the words nearest to word `i` speak of, and these words."""
         found = [
-            (distance(a.mask, 1 << i), frame.table.column(a.meant.column))
+            (distance(a.mask, 1 << i), a)
             for a in self._columns_of_table(frame.table)
-            if frame.table.column(a.meant.column).numeric
+            if frame.table.column(a.meant.column).numeric and not a.mask & frame.solid
         ]
-        return min(found, key=lambda f: f[0])[1] if found else None
+        if not found:
+            return None
+        _, nearest = min(found, key=lambda f: f[0])
+        return frame.table.column(nearest.meant.column), nearest.mask
 
     def _columns_of_table(self, table: Table) -> list[Atom]:
         return [a for kind in ("column", "ask") for a in self.question.of(kind) if a.meant.table == table.name]
@@ -269,7 +298,9 @@ class OfRecords(Reader):
         for t in times:
             # "the last week of 2005 (December 31)": the year is said twice
             again = sum(o.mask for o in times if o is not t and _holds_time(o, t))
-            timed = frame.also(*self._within(t, table), mask=t.mask | again, solid=t.mask | again)
+            # "on the day when it closed ..." and "went ex in august": other words for the day belong to its condition
+            words = t.mask | again | self._date_words(frame)
+            timed = frame.also(*self._within(t, table), mask=words, solid=t.mask | again)
             timed = replace(timed, times=(t,), one=t.first is not None and t.first == t.last)
             yield timed
             if self.domain.is_asked_by_day(table) and t.first is None and t.last is not None:
@@ -359,8 +390,14 @@ class OfRecords(Reader):
 
     def _asked(self, frame: Frame) -> Iterator[Reading]:
         for meaning, mask, cost, fit in self._asks(frame):
-            yield self.reading(meaning, frame.mask | mask, frame.cost + cost, fit)
+            if isinstance(meaning, Exists) or not self.wanted.yes_no:
+                yield self.reading(meaning, frame.mask | mask, frame.cost + cost, fit)
             yield from self._compared(frame, meaning, mask, cost)
+        if frame.others and frame.anchor is not None:
+            for column, _, mask in self.composer.superlatives(frame.table):
+                if column.numeric and not mask & frame.solid:
+                    one, every = Names(frame.rows, column.name), Aggregate("sum", frame.rows, column.name)
+                    yield from self._compared(frame, one if frame.one else every, mask, 0.0 if frame.one else SUMMED)
         yield from self._changed(frame)
 
     def _asks(self, frame: Frame) -> Iterator[tuple[Meaning, int, float, float]]:
@@ -369,6 +406,7 @@ class OfRecords(Reader):
         yield from self._of_best(frame)
         yield from self._of_sides(frame)
         yield from self._of_all(frame)
+        yield from self._of_two_columns(frame)
         for a in self.question.of("measure"):
             m = self.composer.lexicon.measures[a.meant.name]
             if m.table == frame.table.name and frame.one and not a.mask & frame.solid:
@@ -385,8 +423,9 @@ class OfRecords(Reader):
                 continue
             fit = self._fit(a, column)
             far = 0.02 * distance(a.mask, frame.solid)
+            counted = self._counted(a, frame) if column.numeric else 0
             if frame.one or not column.numeric:
-                yield Names(frame.rows, column.name), a.mask, far, fit
+                yield Names(frame.rows, column.name), a.mask | counted, far, FITS if counted else fit
             if not column.numeric or frame.one:
                 continue
             aggregated = False
@@ -399,13 +438,56 @@ class OfRecords(Reader):
                     if near and not op.mask & (a.mask | frame.solid):
                         aggregated = True
                         yield Aggregate(function, frame.rows, column.name), a.mask | op.mask, far, FITS
-            if not aggregated and frame.top is None and not column.range:
-                yield Aggregate("sum", frame.rows, column.name), a.mask, far + SUMMED, fit
-                yield Names(frame.rows, column.name), a.mask, far + SUMMED, fit
+            if (function := self._extreme(a)) and not aggregated:
+                yield Aggregate(function, frame.rows, column.name), a.mask, far, FITS
+            elif not aggregated and frame.top is None:
+                # "how many shares were traded" asks for their sum
+                extra = (0.0, FITS) if counted or a.meant.kind == "ask" else (SUMMED, fit)
+                if column.adds:
+                    yield Aggregate("sum", frame.rows, column.name), a.mask | counted, far + extra[0], extra[1]
+                yield Names(frame.rows, column.name), a.mask, far + (2 * SUMMED if column.adds else SUMMED), fit
+
+    def _of_two_columns(self, frame: Frame) -> Iterator[tuple[Meaning, int, float, float]]:
+        """The difference between two numbers of one row."""
+        if not frame.one:
+            return
+        numbers = [
+            a
+            for a in self._columns_of_table(frame.table)
+            if frame.table.column(a.meant.column).numeric and not a.mask & frame.solid
+        ]
+        for a, b in itertools.combinations(numbers, 2):
+            if a.meant.column == b.meant.column or a.mask & b.mask:
+                continue
+            for op in self.question.of("op", "difference"):
+                if not op.mask & (a.mask | b.mask | frame.solid):
+                    one, other = (Names(frame.rows, x.meant.column) for x in (a, b))
+                    yield Calculate("distance", one, other), a.mask | b.mask | op.mask, 0.0, FITS
+
+    def _extreme(self, a: Atom) -> str:
+        """The function that a phrase for a column implies over several rows: the "highest price" of a month."""
+        first = a.phrase.split()[0]
+        generic = self.composer.lexicon.generic
+        column = self.domain.table(a.meant.table).column(a.meant.column)
+        if any(first in phrase.split() for phrase in (*column.least, *column.most)):
+            return ""  # a superlative of its own: the highest place is the lowest number
+        return "max" if first in generic["highest"] else "min" if first in generic["lowest"] else ""
+
+    def _counted(self, a: Atom, frame: Frame) -> int:
+        """The "how many" right before a column, but for names: "number of microsoft shares traded"."""
+        for op in self.question.of("op", "count"):
+            between = [
+                k for k in range(op.last + 1, a.first) if not frame.solid >> k & 1 and self.question.weights[k] > 0
+            ]
+            if op.last < a.first and not between and "time" not in op.phrase:
+                return op.mask
+        return 0
 
     def _fit(self, a: Atom, column: Column) -> float:
         """How well a column answers the question word."""
         w = self.wanted
+        if self._asks_for_days(a.meant.table):
+            return FITS if a.meant.column == self.domain.table(a.meant.table).moment else CLASHES
         if a.meant.kind == "ask":
             return FITS
         if column.numeric and (w.number or w.money) and not w.yes_no:
@@ -413,6 +495,14 @@ class OfRecords(Reader):
         if w.place and column.numeric:
             return 0.0  # "where did it close"
         return w.fit_column(column)
+
+    def _asks_for_days(self, table: str) -> bool:
+        """Whether "which days", "on what date" ask for the moment of rows."""
+        moment = self.domain.table(table).moment
+        return any(
+            a.meant.table == table and a.meant.column == moment and self.question.is_asked_for(a)
+            for a in self.question.of("column")
+        )
 
     def _is_fixed(self, frame: Frame, column: Column) -> bool:
         return any(isinstance(c, Where) and c.column == column.name and c.op in ("=", "in") for c in frame.conditions)
@@ -486,7 +576,13 @@ class OfRecords(Reader):
             yield Exists(frame.rows), 1, 0.0, FITS
         if frame.table.moment and (self.wanted.date or self._date_words(frame)):
             year = self.wanted.year and not any(t.grain == "year" for t in frame.times)
-            yield Names(frame.rows, frame.table.moment, year), self._date_words(frame), 0.0, FITS
+            counted = self.wanted.count and not self.wanted.date
+            yield (
+                Names(frame.rows, frame.table.moment, year),
+                self._date_words(frame),
+                0.0,
+                CLASHES if counted else FITS,
+            )
         for op in self.question.of("op", "percent") if narrowed and frame.top is None else ():
             if not op.mask & frame.solid:
                 every = Set(frame.table.name, tuple(c for c in frame.conditions if not self._is_narrow(frame, c)))
@@ -511,7 +607,7 @@ class OfRecords(Reader):
         """The same asked of each of several things, and which has the most of it."""
         if frame.anchor is None or not frame.others or not isinstance(meaning, (Names, Count, Aggregate, Calculate)):
             return
-        if isinstance(meaning, Names) and not frame.table.column(meaning.column).numeric:
+        if isinstance(meaning, Names) and not (frame.one and frame.table.column(meaning.column).numeric):
             return
         things = sorted((frame.anchor, *frame.others), key=lambda n: n.mask)
         values = tuple(_instead(meaning, frame.anchor, n) for n in things)
@@ -547,20 +643,27 @@ class OfRecords(Reader):
 
     def _changed(self, frame: Frame) -> Iterator[Reading]:
         """How much a value went up or down from one day to another."""
-        if len(frame.times) != 1 or not frame.one or frame.top is not None:
+        if len(frame.times) != 1 or frame.top is not None:
             return
         start = frame.times[0]
         later = [t for t in self.question.times if not t.mask & frame.solid and _is_later(t, start)]
-        column = self._measure_near(frame, (start.mask & -start.mask).bit_length() - 1)
-        if column is None or not later:
+        if not frame.one and start.first is not None and start.last is not None:
+            # "between february 20 and 28": from the first day to the last
+            later = [replace(start, first=start.last)]
+            start = replace(start, last=start.first)
+            frame = replace(frame, conditions=_at(frame, self._within(start, frame.table)), one=True)
+        measured = self._measure_near(frame, (start.mask & -start.mask).bit_length() - 1)
+        if measured is None or not later:
             return
+        column, _ = measured
         end = replace(frame, conditions=_at(frame, self._within(later[0], frame.table)))
         first, last = Names(frame.rows, column.name), Names(end.rows, column.name)
         words = frame.mask | later[0].mask
         for a in self._columns_of_table(frame.table):
             words |= a.mask if a.meant.column == column.name else 0
         percent = self.question.of("op", "percent")
-        for name, sign in (("gain", 1), ("loss", -1), ("change", 0)):
+        forward = start.mask < later[0].mask
+        for name, sign in (("gain", 1), ("loss", -1), ("change", 0), ("difference", 1 if not forward else -1)):
             for op in self.question.of("op", name):
                 function = "change" if percent else "difference"
                 one, other = (first, last) if percent or sign < 0 else (last, first)

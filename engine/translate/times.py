@@ -77,7 +77,7 @@ def times(text: str, now: dt.datetime, zone: str | None = None) -> list[Span]:
         found += more
     found += list(_clocked(text, found))
     found += list(_ranges(text, found, now.date()))
-    spans = (_span(text, f) for f in _dated(_longest(found)))
+    spans = (_span(text, f) for f in _dated(text, _longest(found)))
     return [s for s in spans if s is not None]
 
 
@@ -128,9 +128,9 @@ def _nth_trading_day(m: re.Match[str], of: Period, today: dt.date) -> Period | N
     return _day(days[nth - (nth > 0)], trading=True) if abs(nth) <= len(days) else None
 
 
-@_grow(r"(?:the\s+)?clos(?:e|ing)\s+of\s+")
+@_grow(r"(?:(?:at|by|until|since)\s+the|the\s+final)\s+clos(?:e|ing)\s+of\s+")
 def _close(m: re.Match[str], of: Period, today: dt.date) -> Period | None:
-    if of.grain in ("day", "minute"):  # "the close of march 8" is a price
+    if of.grain in ("day", "minute") or of.between:  # "the close of march 8" is a price
         return None
     days = trading_days(of.first, of.last)
     return _day(days[-1], trading=True) if days else None
@@ -306,18 +306,18 @@ def _same_year(a: Period, b: Period) -> tuple[Period, Period]:
     return a, b
 
 
-def _dated(found: list[_Found]) -> list[_Found]:
-    """Put days without a year into the only year that is named by itself: "the last week of 2005 (december 31)"."""
-    years = {f.period.first.year for f in found if f.period.grain == "year" and f.period.in_year is None}
-    if len(years) != 1:
-        return found
-    year = next(iter(years))
+def _dated(text: str, found: list[_Found]) -> list[_Found]:
+    """Put a day without a year into the year right before it: "the last week of 2005 (december 31)"."""
     out = []
     for f in found:
-        try:
-            out.append(replace(f, period=f.period.in_year(year)) if f.period.in_year is not None else f)
-        except ValueError:  # February 29
-            out.append(f)
+        for year in found:
+            beside = text[year.end : f.start].strip(" ,-") == "(" and year.period.grain == "year"
+            if beside and f.period.in_year is not None:
+                try:
+                    f = replace(f, period=f.period.in_year(year.period.first.year))
+                except ValueError:  # February 29
+                    break
+        out.append(f)
     return out
 
 

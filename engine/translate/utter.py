@@ -7,24 +7,29 @@ domain file; the patterns stand in `sql_templates/generic.yaml`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kg.domain import Column, Domain, Role, Table
 
+from .fields import pieces
 from .lexicon import Lexicon
 from .meaning import (
     Aggregate,
     Calculate,
     Compare,
     Count,
+    Excerpt,
     Exists,
     Given,
     Is,
+    Listed,
     Meaning,
     Names,
     Other,
     Same,
+    Scaled,
     Set,
     Than,
     Through,
@@ -75,6 +80,14 @@ class Utterer:
                 return self._say(function, first=self._value(a), second=self._value(b))
             case Given(value=value):
                 return value if self.names else self._say("given")
+            case Listed(set=s, column=c):
+                return self._say("listed", set=self._fact(s) or self._column(s.table, c))
+            case Excerpt(set=s, pattern=pattern):
+                said = re.match(r"[\w ]*", pattern.replace("(?:", "").replace("(?i)", ""))
+                words = said[0].strip() if said else ""
+                return self._say("excerpt", set=self.set(s), words=words)
+            case Scaled(set=s, column=c, unit=unit):
+                return self._say("scaled", value=self._fact(s) or self._column(s.table, c), unit=unit)
 
     # -- asks ----------------------------------------------------------------------------------------------------
 
@@ -83,19 +96,36 @@ class Utterer:
         column = table.by_name.get(names.column)
         if column is None or column.name == table.label:
             return self._say("names", set=self.set(s))
+        if fact := self._fact(s):
+            return self._say("fact", fact=fact)
         if column.asks:
             # "when ... released": the gap is where the thing stands
             opening, _, end = column.asks[0].partition("...")
             return self._say("asked", opening=opening.strip(), set=self.set(s), end=end.strip()).strip()
         return self._say("column", column=self._column(s.table, column.name), set=self.set(s))
 
+    def _fact(self, s: Set) -> str:
+        """ "the capital of Chad", for rows that are properties of things; empty for others."""
+        table = self.domain.table(s.table)
+        name = next(
+            (str(c.values[0]) for c in s.conditions if isinstance(c, Where) and c.column == table.properties), ""
+        )
+        thing = next((self.set(c.set) for c in s.conditions if isinstance(c, To)), "")
+        if not table.properties or not name or not thing:
+            return ""
+        noun = " ".join(pieces(name)) if self.names else self._say("given")
+        also = [self._where(table, c)[1] for c in s.conditions if isinstance(c, Where) and c.column != table.properties]
+        return " ".join([self._say("value", column=noun, set=thing), *also])
+
     def _value(self, value: Value) -> str:
+        if isinstance(value, Names) and (fact := self._fact(value.set)):
+            return fact
         match value:
             case Names(set=s, column=c):
                 return self._say("value", column=self._column(s.table, c), set=self.set(s))
             case Count(set=s):
                 return self._say("number", set=self.set(s))
-            case Aggregate() | Calculate() | Given():
+            case Aggregate() | Calculate() | Given() | Listed() | Scaled():
                 return self.utter(value)
 
     def _more(self, greater: bool) -> str:

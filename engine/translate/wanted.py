@@ -76,7 +76,8 @@ def wanted(question: Question) -> Wanted:
     counts = bool(q.of("op", "count"))
     first = words[0] if words else ""
     text = " ".join(words)
-    explanation = "why" in words or ("how" in words and not _how_is_measured(words))
+    measured = _how_is_measured(words) or any(a.phrase.startswith("how ") for a in q.of("ask"))
+    explanation = "why" in words or ("how" in words and not measured)
     return Wanted(
         yes_no=first in _OPENERS and not counts and not any(a.first == 0 for a in q.of("op", "polite")),
         person=who,

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from kg.crag_api.companies import NO_VALUE, Companies, is_share, short_names
+from kg.crag_api.company_names import spoken_names
 from kg.crag_api.endpoints import Endpoint, Param
 from kg.crag_api.files import Once
 from kg.crag_api.keyed import Keyed
@@ -91,12 +92,16 @@ class Finance:
         )
 
     def names(self, table: str) -> Iterator[tuple[str, Any, float]]:
-        """Yield (name, ticker, weight) for table company: the stored name, shorter ones, and the ticker."""
+        """Yield (name, ticker, weight) for table company: the stored name, shorter and spoken ones, and the ticker."""
         if table == "company":
+            shares = []
             for name, ticker in self._companies().listed():
                 weight = self._fame(name, ticker)
-                for text in dict.fromkeys((name, *short_names(name), ticker)):
+                short = short_names(name)
+                shares += [(text, ticker, weight) for text in short[-1:]]
+                for text in dict.fromkeys((name, *short, ticker)):
                     yield text, ticker, weight
+            yield from spoken_names(shares)
 
     def _ticker(self, query: str) -> str | None:
         ticker = self._companies().ticker(query)

@@ -1,0 +1,610 @@
+"""Questions about the properties of things: "the capital of Chad", "who was born later", "is Laos landlocked".
+
+A table of facts (`properties:` in its domain file) has a row for each field of an infobox, and every thing has its own
+fields. So what is there is looked up first, one call a thing, and the question is matched with that. A property
+that no word speaks of is never taken, and words that nothing explains, or that speak of another property, leave the
+question unread: what an encyclopaedia does not say must not be answered by what it says beside it.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from kg.domain import Table
+
+from .fields import conversion, unit_of
+from .lexicon import Atom
+from .matching import UNLIKELY, Match, Thing, choose, described, held, is_number, items, matches, said_in, things
+from .meaning import (
+    Aggregate,
+    Calculate,
+    Compare,
+    Condition,
+    Count,
+    Entity,
+    Excerpt,
+    Exists,
+    Given,
+    Is,
+    Listed,
+    Meaning,
+    Names,
+    Scaled,
+    Set,
+    To,
+    Value,
+    Where,
+    Which,
+)
+from .properties import Known
+from .reading import Reader, Reading
+from .wanted import CLASHES, FITS
+
+LOOKED_UP = 12  # things that are looked up for a question
+FEW = 6  # things that are compared
+CONTEXT = 0.1  # what it costs that words are explained only by standing in what is known of a thing
+HOP = 0.3  # what it costs to go on from a value to the thing of that name
+STRAY = 0.8  # more than this weight of words that nothing explains, and the question is not read
+
+
+@dataclass(frozen=True)
+class _Columns:
+    """The columns of a table of facts."""
+
+    entity: str
+    day: str
+    year: str
+    number: str
+
+
+class OfFacts(Reader):
+    """Reads a question as one about properties of one thing, or of several."""
+
+    @cached_property
+    def table(self) -> Table | None:
+        return next((t for t in self.domain.tables if t.properties), None)
+
+    @cached_property
+    def facts(self) -> Table:
+        assert self.table is not None
+        return self.table
+
+    @cached_property
+    def columns(self) -> _Columns:
+        table = self.facts
+        of = {c.type: c.name for c in reversed(table.columns)}
+        entity = next(c.name for c in table.columns if c.links)
+        return _Columns(entity, of.get("DATE", ""), of.get("INTEGER", ""), of.get("DOUBLE", ""))
+
+    @cached_property
+    def things_table(self) -> Table:
+        links = self.facts.column(self.columns.entity).links
+        assert links is not None
+        return self.domain.table(links.table)
+
+    def readings(self) -> Iterator[Reading]:
+        if self.table is None or self.composer.facts is None:
+            return
+        found = things(self.question, self.things_table.name, self._look_up(self._keys()))
+        for thing in found:
+            yield from self._of_thing(thing)
+        for group in self._groups(found):
+            yield from self._of_group(group)
+
+    # -- what is known -------------------------------------------------------------------------------------------
+
+    def _keys(self) -> tuple[object, ...]:
+        named = sorted(self.question.named, key=lambda n: n.cost - 0.3 * n.mask.bit_count())
+        keys = [
+            e.key for n in named if n.table == self.things_table.name and n.cost < UNLIKELY for e in n.namesakes[:4]
+        ]
+        return tuple(dict.fromkeys(keys))[:LOOKED_UP]
+
+    def _look_up(self, keys: tuple[object, ...]) -> dict[str, Known]:
+        assert self.composer.facts is not None
+        return dict(self.composer.facts(self.facts, keys)) if keys else {}
+
+    def _groups(self, found: list[Thing]) -> Iterator[list[Thing]]:
+        """Two or more things that are named side by side."""
+        best: dict[int, Thing] = {}
+        for t in sorted(found, key=lambda t: t.cost):
+            best.setdefault(t.mask, t)
+        chosen = [
+            best[n.mask]
+            for n in choose([n for n in self.question.named if n.table == self.things_table.name and n.mask in best])
+        ]
+        if 2 <= len(chosen) <= FEW:
+            yield chosen
+
+    # -- scoring -------------------------------------------------------------------------------------------------
+
+    def _read(self, meaning: Meaning, mask: int, cost: float, fit: float, *about: Thing) -> Iterator[Reading]:
+        """The reading, unless it leaves out a word that speaks of another property."""
+        context = 0
+        for thing in about:
+            mask |= described(thing, self.question)
+            context |= self._context(thing, mask)
+        mask |= self._units(meaning)
+        spoken = 0
+        for kind in ("says", "kinds", "denies"):
+            for a in self.question.of("property", kind):
+                spoken |= a.mask
+        for a in self.question.of("property", "noun"):
+            mask |= a.mask
+        if self.question.weight(spoken & ~mask) > 0:
+            return
+        context &= ~spoken
+        mask |= context
+        if self.question.weight((1 << len(self.question.words)) - 1 & ~mask & ~self._function_words) > STRAY + 1:
+            return
+        yield self.reading(meaning, mask, cost + (CONTEXT if context else 0.0), fit)
+
+    @cached_property
+    def _function_words(self) -> int:
+        mask = 0
+        for a in [*self.question.of("op"), *self.question.of("wh"), *self.question.of("property", "noun")]:
+            mask |= a.mask
+        return mask
+
+    def _context(self, thing: Thing, mask: int) -> int:
+        """The words that stand in what is known of a thing, and the years that do."""
+        stems = thing.known.stems
+        return sum(
+            1 << i
+            for i, w in enumerate(self.question.words)
+            if not mask >> i & 1 and w.stem in stems and self.question.weights[i] > 0
+        )
+
+    def _units(self, meaning: Meaning) -> int:
+        """The words for the unit of what is asked for."""
+        unit = ""
+        match meaning:
+            case Scaled(unit=unit):
+                pass
+            case Names(set=s):
+                unit = unit_of(self._property_of(s))
+            case Calculate(first=Names(set=s)) | Aggregate(set=s):
+                unit = unit_of(self._property_of(s))
+        return self._unit_words().get(unit, 0)
+
+    def _unit_words(self) -> dict[str, int]:
+        """The units that the question names, with their words."""
+        return {a.meant.column: a.mask for a in self.question.of("property", "unit")}
+
+    def _property_of(self, rows: Set) -> str:
+        fixed = (c for c in rows.conditions if isinstance(c, Where) and c.column == self.facts.properties)
+        return str(next(fixed).values[0]) if any(True for c in rows.conditions if isinstance(c, Where)) else ""
+
+    # -- one thing -----------------------------------------------------------------------------------------------
+
+    def _of_thing(self, thing: Thing) -> Iterator[Reading]:
+        found = self._matches(thing)
+        for m in found:
+            yield from self._asked(m)
+            yield from self._hop(m)
+        yield from self._ages(thing)
+        yield from self._denied(thing)
+
+    def _matches(self, thing: Thing) -> list[Match]:
+        found = matches(thing, self.question, self.composer.lexicon)
+        if self.wanted.place and not any(m.gives == "place" for m in found):
+            concept = self.composer.lexicon.vocabulary.concepts.get("location")
+            if concept is not None and not found:
+                found += held(thing, concept, 0, 0.2)
+        return found
+
+    def _rows(self, m: Match, *more: Condition) -> Set:
+        assert m.fact is not None
+        table = self.facts
+        to = To(Set(self.things_table.name, (Is((m.thing.entity,)),)), self.columns.entity)
+        return Set(table.name, (to, Where(table.properties, "=", (m.fact.property,)), *more))
+
+    def _asked(self, m: Match) -> Iterator[Reading]:
+        cost, mask = m.thing.cost + m.cost, m.thing.mask | m.mask
+        if m.fact is None:
+            if not self.wanted.yes_no and (fit := self._fit(m)) > CLASHES:
+                text = Set(self.things_table.name, (Is((m.thing.entity,)),))
+                yield from self._read(Excerpt(text, self.things_table.text, m.pattern), mask, cost, fit, m.thing)
+            return
+        if self.wanted.yes_no:
+            yield from self._confirmed(m, mask, cost)
+            return
+        more, said = self._conditions(m)
+        if more is None:
+            return
+        mask |= said
+        if self.wanted.count and m.gives in ("list", "text", "person") and len(items(m.fact.value)) > 0:
+            op = self.question.of("op", "count")
+            yield from self._read(
+                Listed(self._rows(m, *more), self.facts.value), mask | (op[0].mask if op else 0), cost, FITS, m.thing
+            )
+            return
+        fit = self._fit(m)
+        if fit <= CLASHES:
+            return
+        for to, words in self._unit_words().items():
+            scale = conversion(unit_of(m.fact.property), to)
+            if scale is not None and m.gives == "number":
+                scaled = Scaled(self._rows(m, *more), self.columns.number, *scale, to)
+                yield from self._read(scaled, mask | words, cost, fit, m.thing)
+                return
+        yield from self._read(self._value(m, *more), mask, cost, fit, m.thing)
+
+    def _value(self, m: Match, *more: Condition) -> Names:
+        """What is said of a property: a day or a year, a number, or the text."""
+        assert m.fact is not None
+        column = self.facts.value
+        if m.gives == "date":
+            is_year = self.wanted.year or m.fact.day is None
+            column = self.columns.year if is_year and m.fact.year is not None else self.columns.day
+        elif m.gives == "number" and is_number(m.fact):
+            column = self.columns.number
+        return Names(self._rows(m, *more), column)
+
+    def _fit(self, m: Match) -> float:
+        """How well what a property gives answers the question word."""
+        w, gives = self.wanted, m.gives
+        words = [x.text for x in self.question.words]
+        if w.explanation:
+            return CLASHES
+        if w.date or "month" in words:
+            return FITS if gives == "date" else CLASHES
+        if w.place:
+            return FITS if gives == "place" else CLASHES
+        if w.person:
+            return FITS if gives == "person" else 0.0 if gives in ("text", "list") else CLASHES
+        if w.number or w.money:
+            return FITS if gives == "number" else 0.0 if w.money and gives in ("text", "list") else CLASHES
+        if "how" in words[:3]:
+            return FITS if gives == "number" else CLASHES
+        kind = (
+            words[words.index("which") + 1 :]
+            if "which" in words
+            else words[words.index("what") + 1 :]
+            if "what" in words
+            else []
+        )
+        if kind[:1] and kind[0] in ("country", "city", "place", "town", "nation", "state", "continent"):
+            return FITS if gives == "place" else 0.0 if gives in ("list", "text") else CLASHES
+        return -0.2 if gives == "date" else 0.1
+
+    # -- conditions ----------------------------------------------------------------------------------------------
+
+    def _conditions(self, m: Match) -> tuple[tuple[Condition, ...] | None, int]:
+        """What the question adds: the year of a day, a kind that the value says or denies. None: it says it already."""
+        assert m.fact is not None
+        mask, more = 0, []
+        for i, w in enumerate(self.question.words):
+            if m.thing.mask >> i & 1 or not (len(w.text) == 4 and w.text.isdigit() and 1000 <= int(w.text) <= 2100):
+                continue
+            if m.gives == "date" and m.fact.year is not None:
+                if self.wanted.year and m.fact.year == int(w.text):
+                    return None, 0
+                more.append(Where(self.columns.year, "=", (int(w.text),)))
+                mask |= 1 << i
+            elif self._is_of_year(m.thing.known, int(w.text)):
+                mask |= 1 << i
+        kinds = self._kinds(m.thing)
+        if kinds:
+            atom, fact_property, is_so = kinds
+            if is_so and m.fact.property == fact_property:
+                return None, 0  # "the Nobel in physics": it is no answer
+            if is_so:
+                mask |= atom.mask
+            else:
+                return None, 0
+        return tuple(more), mask
+
+    def _is_of_year(self, known: Known, year: int) -> bool:
+        return any(f.year == year or str(year) in f.value for f in known.facts) or str(year) in known.text
+
+    def _kinds(self, thing: Thing) -> tuple[Atom, str, bool] | None:
+        """A kind that the question names ("physics"), the property that has kinds, and whether it has this one."""
+        for a in self.question.of("property", "kinds"):
+            concept = self.composer.lexicon.vocabulary.concepts[a.meant.column]
+            for m in held(thing, concept, a.mask):
+                if m.fact is not None and not a.mask & thing.mask:
+                    return a, m.fact.property, bool(said_in(m.fact, a.phrase.split()))
+        return None
+
+    def _denied(self, thing: Thing) -> Iterator[Reading]:
+        """What there cannot be, by what is known: the coast of a landlocked country, a Nobel prize of another kind."""
+        for a in self.question.of("property", "denies"):
+            concept = self.composer.lexicon.vocabulary.concepts[a.meant.column]
+            for m in held(thing, concept, a.mask):
+                if m.fact is not None and m.fact.value in ("True", "Yes", "yes") and not self.wanted.yes_no:
+                    rows = self._rows(m, Where(self.facts.value, "=", ("False",)))
+                    yield self.reading(Names(rows, self.facts.value), (1 << len(self.question.words)) - 1, 0.0, FITS)
+        kinds = self._kinds(thing)
+        if kinds and not kinds[2] and not self.wanted.yes_no:
+            atom, property_, _ = kinds
+            concept = self.composer.lexicon.vocabulary.concepts[atom.meant.column]
+            said = [b.mask for b in self.question.of("property", "says") if b.meant.column == concept.name]
+            if said:
+                m = next(m for m in held(thing, concept, atom.mask) if m.fact is not None)
+                rows = self._rows(m, Where(self.facts.value, "says", tuple(atom.phrase.split())))
+                everything = (1 << len(self.question.words)) - 1
+                yield self.reading(Names(rows, self.facts.value), everything, thing.cost, FITS)
+
+    def _confirmed(self, m: Match, mask: int, cost: float) -> Iterator[Reading]:
+        """Whether a property is as the question says: "is French spoken in Chad"."""
+        assert m.fact is not None
+        if m.gives == "flag":
+            yield from self._read(
+                Exists(self._rows(m, Where(self.facts.value, "=", ("True",)))), mask | 1, cost, FITS, m.thing
+            )
+            return
+        mask |= described(m.thing, self.question)
+        rest = [
+            (i, w)
+            for i, w in enumerate(self.question.words)
+            if not mask >> i & 1 and self.question.weights[i] > 0 and not self._function_words >> i & 1
+        ]
+        if not rest or len(rest) > 5:
+            return
+        used = sum(1 << i for i, _ in rest)
+        if m.gives == "date":
+            if len(rest) == 1 and len(rest[0][1].text) == 4 and rest[0][1].text.isdigit() and m.fact.year:
+                when = Where(self.columns.year, "=", (int(rest[0][1].text),))
+                yield from self._read(Exists(self._rows(m, when)), mask | used | 1, cost, FITS, m.thing)
+            return
+        if m.gives == "number":
+            return
+        words = [w.text for _, w in rest]
+        spelled = said_in(m.fact, words)
+        if not spelled and (m.gives not in ("list", "person") or len(words) > 3):
+            return
+        says = Where(self.facts.value, "says", tuple(spelled or words))
+        yield from self._read(Exists(self._rows(m, says)), mask | used | 1, cost, FITS, m.thing)
+
+    # -- ages ----------------------------------------------------------------------------------------------------
+
+    def _held(self, thing: Thing, name: str) -> Match | None:
+        concept = self.composer.lexicon.vocabulary.concepts.get(name)
+        found = held(thing, concept, 0) if concept else iter(())
+        return next((m for m in found if m.fact is not None), None)
+
+    def _ages(self, thing: Thing) -> Iterator[Reading]:
+        """How old somebody is, was at the end, or in a year."""
+        born, died = self._held(thing, "birth date"), self._held(thing, "death date")
+        text = " ".join(w.text for w in self.question.words)
+        asks = self.question.of("op", "age")
+        lived = "how long" in text and any(w in text.split() for w in ("live", "lived"))
+        if born is None or born.fact is None or born.fact.day is None or not (asks or lived):
+            return
+        mask = thing.mask | sum(a.mask for a in asks[:1])
+        first = Names(self._rows(born), self.columns.day)
+        deaths = 0
+        for a in self.question.of("property", "says"):
+            if a.meant.column == "death date":
+                deaths |= a.mask
+        if died is not None and died.fact is not None and died.fact.day is not None and (deaths or lived):
+            for w in ("live", "lived", "long"):
+                mask |= sum(1 << i for i, x in enumerate(self.question.words) if x.text == w)
+            last = Names(self._rows(died), self.columns.day)
+            yield from self._read(Calculate("years", first, last), mask | deaths, thing.cost, FITS, thing)
+        elif died is None and not deaths and not {"was", "were", "when"} & set(text.split()):
+            yield from self._read(Calculate("years", first, Given(self.now)), mask, thing.cost, FITS, thing)
+        won = self._held(thing, "award year")
+        said = 0
+        for a in self.question.of("property", "says"):
+            if a.meant.column == "award year":
+                said |= a.mask
+        if won is not None and won.fact is not None and said and born.fact.year and not deaths:
+            year = Names(self._rows(won), self.columns.year)
+            kinds = self._kinds(thing)
+            if kinds and kinds[2]:
+                said |= kinds[0].mask
+            birth = Names(self._rows(born), self.columns.year)
+            yield from self._read(Calculate("distance", year, birth), mask | said, thing.cost + 0.3, FITS, thing)
+
+    # -- from a value to the thing of that name --------------------------------------------------------------------
+
+    def _hop(self, m: Match) -> Iterator[Reading]:
+        """The property of a property: the capital of the country somebody was born in."""
+        if m.fact is None or m.gives in ("date", "number", "flag"):
+            return
+        spoken = sum({a.mask for a in self.question.of("property", "says") if not a.mask & (m.mask | m.thing.mask)})
+        if not spoken:
+            return
+        values = items(m.fact.value)
+        keys = (
+            [m.fact.value, *values]
+            if len(values) == 1
+            else [m.fact.value, values[-1], values[0]]
+            if m.gives == "place"
+            else []
+        )
+        known = self._look_up(tuple(dict.fromkeys(keys)))
+        mask = m.mask | m.thing.mask | described(m.thing, self.question)
+        more, said = self._conditions(m)
+        for key, about in known.items():
+            if key == m.thing.entity.key or more is None:
+                continue
+            then = Thing(Entity(key, key), mask | said, m.thing.cost + m.cost + HOP, about)
+            for second in matches(then, self.question, self.composer.lexicon):
+                if not second.mask & m.mask and second.fact is not None:
+                    yield from self._asked(replace(second, thing=then))
+
+    # -- several things ------------------------------------------------------------------------------------------
+
+    def _of_group(self, group: list[Thing]) -> Iterator[Reading]:
+        mask, cost = 0, 0.0
+        for t in group:
+            mask |= t.mask
+            cost += t.cost
+        for found in self._shared(group):
+            yield from self._compared(found, mask, cost)
+            yield from self._reckoned(found, mask, cost)
+            yield from self._those(found, mask, cost)
+        yield from self._other_value(group)
+
+    def _shared(self, group: list[Thing]) -> Iterator[list[Match]]:
+        """The same property of each thing, for every property the question speaks of."""
+        each = [matches(t, self.question, self.composer.lexicon, kinds=("says", "most", "least")) for t in group]
+        for first in each[0]:
+            if first.fact is None:
+                continue
+            rest = [
+                next(
+                    (
+                        m
+                        for m in found
+                        if m.fact is not None
+                        and m.concept == first.concept
+                        and (m.concept or m.fact.property == first.fact.property)
+                    ),
+                    None,
+                )
+                for found in each[1:]
+            ]
+            if all(r is not None for r in rest):
+                yield [first, *(r for r in rest if r is not None)]
+
+    def _comparable(self, found: list[Match]) -> str:
+        """The column by which values can be compared; empty if they cannot."""
+        facts = [m.fact for m in found if m.fact is not None]
+        if found[0].gives == "date":
+            if all(f.day is not None for f in facts):
+                return self.columns.day
+            return self.columns.year if all(f.year is not None for f in facts) else ""
+        if found[0].gives == "number" and all(is_number(f) for f in facts):
+            return self.columns.number if len({unit_of(f.property) for f in facts}) == 1 else ""
+        return ""
+
+    def _directions(self, found: list[Match], mask: int) -> Iterator[tuple[bool, int]]:
+        """(descending, words) of what compares: "older", "higher ... melting point"."""
+        concept = found[0].concept
+        own = False
+        for kind, descending in (("most", True), ("least", False)):
+            for a in self.question.of("property", kind):
+                if concept is not None and a.meant.column == concept.name and not a.mask & mask:
+                    own = True
+                    yield descending, a.mask | found[0].mask
+        named = (
+            any(concept is not None and a.meant.column == concept.name for a in self.question.of("property", "says"))
+            or concept is None
+        )
+        if own or not named:
+            return
+        for name, descending in (("higher", True), ("highest", True), ("lower", False), ("lowest", False)):
+            for a in self.question.of("op", name):
+                if not a.mask & mask:
+                    yield descending, a.mask | found[0].mask
+
+    def _compared(self, found: list[Match], mask: int, cost: float) -> Iterator[Reading]:
+        column = self._comparable(found)
+        about = [m.thing for m in found]
+        cost += max(m.cost for m in found)
+        ors = sum({a.mask for a in self.question.of("op", "or")[:1]})
+        for descending, words in self._directions(found, mask):
+            values: list[Value]
+            if column:
+                values = [Names(self._rows(m), column) for m in found]
+            elif found[0].gives == "list":
+                values = [Listed(self._rows(m), self.facts.value) for m in found]
+            else:
+                continue
+            if self.wanted.yes_no and len(found) == 2:
+                compare = Compare(values[0], values[1], descending)
+                yield from self._read(compare, mask | words | 1 | ors, cost, FITS, *about)
+            elif not self.wanted.yes_no and not self.question.of("op", "difference"):
+                names = tuple(m.thing.entity.text for m in found)
+                yield from self._read(Which(tuple(values), names, descending), mask | words | ors, cost, FITS, *about)
+
+    def _reckoned(self, found: list[Match], mask: int, cost: float) -> Iterator[Reading]:
+        """Sums, differences and the like of two numbers."""
+        column = self._comparable(found)
+        if not column or self.wanted.yes_no:
+            return
+        about = [m.thing for m in found]
+        words = mask
+        for m in found:
+            words |= m.mask
+            cost += m.cost / len(found)
+        first, *rest = (Names(self._rows(m), column) for m in found)
+        functions = {"difference": "distance", "ratio": "ratio", "percent": "percent", "sum": "total"}
+        if found[0].gives == "date":
+            functions = {"difference": "years" if column == self.columns.day else "distance"}
+            text = [w.text for w in self.question.words]
+            if column == self.columns.day and ("days" in text or "day" in text):
+                functions = {"difference": "days"}
+        for name, function in functions.items():
+            for a in self.question.of("op", name):
+                if a.mask & mask:
+                    continue
+                both = words | sum({b.mask for b in self.question.of("op", "both")} - {0})
+                if len(found) == 2:
+                    pair = (first, rest[0])
+                    if function in ("years", "days") and self._is_later(found, column):
+                        pair = (rest[0], first)
+                    yield from self._read(Calculate(function, *pair), words | a.mask, cost, FITS, *about)
+                elif function == "total":
+                    yield from self._read(
+                        Aggregate("sum", self._all(found), column), words | a.mask, cost, FITS, *about
+                    )
+                del both
+        for a in self.question.of("op", "average"):
+            if found[0].gives == "number":
+                yield from self._read(Aggregate("avg", self._all(found), column), words | a.mask, cost, FITS, *about)
+
+    def _is_later(self, found: list[Match], column: str) -> bool:
+        a, b = found[0].fact, found[1].fact
+        assert a is not None and b is not None
+        return bool(str(a.day) > str(b.day)) if column == self.columns.day else bool((a.year or 0) > (b.year or 0))
+
+    def _all(self, found: list[Match], *more: Condition) -> Set:
+        """The rows of one property of all things."""
+        names = tuple(dict.fromkeys(m.fact.property for m in found if m.fact is not None))
+        to = To(Set(self.things_table.name, (Is(tuple(m.thing.entity for m in found)),)), self.columns.entity)
+        return Set(self.facts.name, (to, Where(self.facts.properties, "=" if len(names) == 1 else "in", names), *more))
+
+    def _those(self, found: list[Match], mask: int, cost: float) -> Iterator[Reading]:
+        """Which of several things have a property: "which of them are landlocked", "which speak French"."""
+        if self.wanted.yes_no or any(m.fact is None for m in found):
+            return
+        for m in found:
+            mask |= m.mask
+            cost += m.cost / len(found)
+        about = [m.thing for m in found]
+        if found[0].gives == "flag":
+            condition = Where(self.facts.value, "=", ("True",))
+        else:
+            rest = [
+                i
+                for i, w in enumerate(self.question.words)
+                if not mask >> i & 1
+                and self.question.weights[i] > 0
+                and not self._function_words >> i & 1
+                and w.text.isalnum()
+            ]
+            words = [self.question.words[i].text for i in rest]
+            spelled = [s for m in found if m.fact is not None for s in [said_in(m.fact, words)] if s]
+            if not 1 <= len(words) <= 3 or not spelled or found[0].gives in ("date", "number"):
+                return
+            condition = Where(self.facts.value, "says", tuple(spelled[0]))
+            mask |= sum(1 << i for i in rest)
+        rows = self._all(found, condition)
+        counts = self.question.of("op", "count")
+        if self.wanted.count and counts:
+            yield from self._read(Count(rows), mask | counts[0].mask, cost, FITS, *about)
+        else:
+            yield from self._read(Names(rows, self.columns.entity), mask, cost, FITS, *about)
+
+    def _other_value(self, group: list[Thing]) -> Iterator[Reading]:
+        """Whether a value of one thing is the other: "does Chad border Niger"."""
+        if not self.wanted.yes_no or len(group) != 2:
+            return
+        for thing, other in itertools.permutations(group):
+            for m in matches(thing, self.question, self.composer.lexicon):
+                if m.fact is None or m.gives not in ("list", "person", "place", "text"):
+                    continue
+                spelled = said_in(m.fact, other.entity.text.split())
+                if not spelled and m.gives != "list":
+                    continue
+                says = Where(self.facts.value, "says", tuple(spelled or other.entity.text.split()))
+                mask = thing.mask | other.mask | m.mask | 1
+                yield from self._read(Exists(self._rows(m, says)), mask, thing.cost + other.cost + m.cost, FITS, thing)
