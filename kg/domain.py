@@ -49,9 +49,9 @@ class Column:
     "..." in a phrase stands for a gap.
 
     `match` tells how a text is compared: exactly, as a name (case, accents and punctuation ignored), or
-    by containing it. `year_of` names the date column whose year this is. `origin` is its name in a file, if another.
-    `range`: the least and the greatest number it has, or year of a DATE; all of them can be asked for where a question
-    names none.
+    by containing it. `year_of` names the date column whose year this is; `of` one or two columns it is made of, and
+    `codes` what their values stand for (`kg.made`). `origin` is its name in a file, if another. `range`: the least and
+    the greatest number it has, or year of a DATE; all of them can be asked for where a question names none.
     `adds`: a sum over rows is what people mean without saying so (goals of a season, but not prices of a week).
     """
 
@@ -68,6 +68,8 @@ class Column:
     links: Link | None = None
     match: Match = "exact"
     year_of: str = ""
+    of: str = ""
+    codes: tuple[tuple[Scalar, Scalar], ...] = ()
     origin: str = ""
     range: tuple[int, ...] = ()
     adds: bool = False
