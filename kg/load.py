@@ -81,6 +81,10 @@ _COLUMN = Record(
         "links": Key(_LINK, "The table.column whose values these are."),
         "match": Key(Text(choices=("exact", "name", "contains")), "How a text is compared."),
         "year_of": Key(_ANY, "The date column above whose year this is."),
+        "range": Key(
+            Listing(Whole(), size=2),
+            "The least and the greatest number (of a date, year) it has, few enough to ask for all.",
+        ),
         "of": Key(Text(PATTERN, "a column, or two with + or - between them"), "One or two columns it is made of."),
         "codes": Key(Named(Stored(), Stored()), "What the values of the column in `of` stand for."),
         **COLUMN_KEYS,
@@ -116,6 +120,7 @@ _TABLE = Record(
         "rank": Key(Text(r"-?[a-z0-9_]+", "a column, with - for descending"), "Who comes first of those with a name."),
         "changes": Key(Text(choices=CHANGES), "How fast its facts change."),
         "moment": Key(_ANY, "The date column of a series; where a question names no time, the latest row is meant."),
+        "every": Key(Whole(least=1), "Days between the dates of a series; a day between belongs to the next of them."),
         "properties": Key(_ANY, "The column that names a property of a thing, where each row holds one (an infobox)."),
         "value": Key(_ANY, "The column that holds what the property is."),
         "text": Key(_ANY, "The column that holds some sentences about the row."),

@@ -49,6 +49,17 @@ class Time:
 
 
 @dataclass(frozen=True)
+class Placed:
+    """A number that a question says by its place ("top 5", "number 7"): a condition on a column of a table."""
+
+    mask: int
+    table: str
+    column: str
+    op: str
+    value: int
+
+
+@dataclass(frozen=True)
 class Part:
     """A set, the words it explains, those of its names and values (which no other part may use), its cost."""
 
@@ -76,6 +87,7 @@ class Question:
     times: list[Time]
     numbers: list[tuple[int, float]]  # (position, value)
     weights: list[float]
+    placed: list[Placed] = field(default_factory=list)
     _of: dict[tuple[str, str], list[Atom]] = field(default_factory=dict)
     _weights: dict[int, float] = field(default_factory=dict)
 
