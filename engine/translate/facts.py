@@ -16,7 +16,7 @@ from functools import cached_property
 from kg.domain import Table
 
 from .fields import conversion, unit_of
-from .lexicon import Atom
+from .lexicon import Atom, stem
 from .matching import UNLIKELY, Match, Thing, choose, described, held, is_number, items, matches, said_in, things
 from .meaning import (
     Aggregate,
@@ -47,6 +47,7 @@ LOOKED_UP = 12  # things that are looked up for a question
 FEW = 6  # things that are compared
 CONTEXT = 0.1  # what it costs that words are explained only by standing in what is known of a thing
 HOP = 0.3  # what it costs to go on from a value to the thing of that name
+SHORT = 9  # a number of so few characters is given as it is written
 LONG = 3  # so many things are a list
 STRAY = 0.8  # more than this weight of words that nothing explains, and the question is not read
 
@@ -99,7 +100,7 @@ class OfFacts(Reader):
 
     def _keys(self) -> tuple[object, ...]:
         named = sorted(self.question.named, key=lambda n: n.cost - 0.3 * n.mask.bit_count())
-        keys = [e.key for n in named if n.table == self.things_table.name and n.cost < UNLIKELY for e in n.namesakes[:4]]
+        keys = [e.key for n in named if n.table == self.things_table.name and n.cost < UNLIKELY for e in (*n.namesakes[:4], *n.fuller)]
         return tuple(dict.fromkeys(keys))[:LOOKED_UP]
 
     def _look_up(self, keys: tuple[object, ...]) -> dict[str, Known]:
@@ -195,6 +196,21 @@ class OfFacts(Reader):
             yield from self._hop(m)
         yield from self._ages(thing)
         yield from self._denied(thing)
+        if self.wanted.yes_no and self.question.words[0].text in ("is", "was", "are", "were"):
+            yield from self._is_a(thing)
+
+    def _is_a(self, thing: Thing) -> Iterator[Reading]:
+        """ "Is neon a noble gas": yes, if a field that says what a thing is says so. What none says may yet be so."""
+        end = thing.mask.bit_length()
+        rest = [i for i in range(end, len(self.question.words)) if self.question.words[i].text not in ("a", "an", "the")]
+        words = [self.question.words[i].text for i in rest]
+        for name in self.composer.lexicon.vocabulary.kinds_of if 1 <= len(words) <= 3 else ():
+            m = self._held(thing, name)
+            spelled = said_in(m.fact, words) if m is not None and m.fact is not None else []
+            if m is not None and spelled:
+                mask = thing.mask | 1 | sum(1 << i for i in rest)
+                rows = self._rows(m, Where(self.facts.value, "says", tuple(spelled)))
+                yield self.reading(Exists(rows), mask, thing.cost, FITS)
 
     def _matches(self, thing: Thing) -> list[Match]:
         found = matches(thing, self.question, self.composer.lexicon)
@@ -246,7 +262,7 @@ class OfFacts(Reader):
         if m.gives == "date":
             is_year = self.wanted.year or m.fact.day is None
             column = self.columns.year if is_year and m.fact.year is not None else self.columns.day
-        elif m.gives == "number" and is_number(m.fact):
+        elif m.gives == "number" and is_number(m.fact) and (unit_of(m.fact.property) or len(m.fact.value) > SHORT):
             column = self.columns.number
         return Names(self._rows(m, *more), column)
 
@@ -307,7 +323,10 @@ class OfFacts(Reader):
             concept = self.composer.lexicon.vocabulary.concepts[a.meant.column]
             for m in held(thing, concept, a.mask):
                 if m.fact is not None and not a.mask & thing.mask:
-                    return a, m.fact.property, bool(said_in(m.fact, a.phrase.split()))
+                    is_so = bool(said_in(m.fact, a.phrase.split()))
+                    if not is_so and stem(a.phrase) in thing.known.text_stems:
+                        return None  # the field holds one prize, perhaps there were two
+                    return a, m.fact.property, is_so
         return None
 
     def _denied(self, thing: Thing) -> Iterator[Reading]:
@@ -522,6 +541,9 @@ class OfFacts(Reader):
                 if len(found) == 2:
                     pair = (first, rest[0])
                     if function in ("years", "days") and self._is_later(found, column):
+                        pair = (rest[0], first)
+                    if function == "percent" and a.last < (mask & -mask).bit_length() - 1:
+                        # "what percentage of A is B"
                         pair = (rest[0], first)
                     yield from self._read(Calculate(function, *pair), words | a.mask, cost, FITS, *about)
                 elif function == "total":

@@ -96,20 +96,29 @@ class Concept:
 @dataclass(frozen=True)
 class Vocabulary:
     """The concepts of a domain, the words of fields that hold no answer (pictures, notes), those for units, and what
-    the things are called that have properties."""
+    the things are called that have properties; `kinds_of` are the concepts that say what a thing is."""
 
     concepts: Mapping[str, Concept] = field(default_factory=dict)
     hidden: frozenset[str] = frozenset()
     units: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     nouns: tuple[str, ...] = ()
+    kinds_of: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, properties: Mapping[str, Mapping[str, Any]], hidden: Iterable[str] = (), units: Mapping[str, Any] | None = None, nouns: Iterable[str] = ()) -> Vocabulary:
+    def of(
+        cls,
+        properties: Mapping[str, Mapping[str, Any]],
+        hidden: Iterable[str] = (),
+        units: Mapping[str, Any] | None = None,
+        nouns: Iterable[str] = (),
+        kinds_of: Iterable[str] = (),
+    ) -> Vocabulary:
         concepts = {
             name: Concept(name, **{k: v if k == "gives" else tuple(v) for k, v in said.items()})
             for name, said in properties.items()
         }
-        return cls(concepts, frozenset(hidden), {u: tuple(words) for u, words in (units or {}).items()}, tuple(nouns))
+        said = {u: tuple(words) for u, words in (units or {}).items()}
+        return cls(concepts, frozenset(hidden), said, tuple(nouns), tuple(kinds_of))
 
     def shows(self, name: str) -> bool:
         """Whether a field holds what people may ask for."""

@@ -63,7 +63,7 @@ def things(question: Question, table: str, known: dict[str, Known]) -> list[Thin
     found = []
     for n in question.named:
         if n.table == table and n.cost < UNLIKELY:
-            for i, e in enumerate(n.namesakes):
+            for i, e in enumerate((*n.namesakes, *n.fuller)):
                 if e.key in known:
                     cost = n.cost * (SURE if _is_called_so(question, known[e.key], n.mask) else 1.0) + RENAMED * i
                     found.append(Thing(e, n.mask, cost, known[e.key]))

@@ -65,6 +65,11 @@ class Known:
         return found
 
     @cached_property
+    def text_stems(self) -> frozenset[str]:
+        """The words of the sentences."""
+        return frozenset(t.stem for t in tokens(self.text))
+
+    @cached_property
     def stems(self) -> frozenset[str]:
         """The words of all that is known."""
         words = [self.text] + [f"{' '.join(pieces(f.property))} {f.value}" for f in self.facts]
