@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -88,6 +89,8 @@ def _with_unit(value: int | float, unit: str) -> str:
 def _settled(text: str) -> str:
     """A text without what trails, at most a sentence long."""
     cut = text if len(text) <= MAX_CHARACTERS else text[:MAX_CHARACTERS].rpartition(" ")[0] + " ..."
+    if re.fullmatch(r"-\d{1,4}", cut):
+        return f"{cut[1:]} BC"
     return {"True": "yes", "False": "no"}.get(cut, cut).strip(" ,;")
 
 

@@ -56,7 +56,7 @@ _DROPPED = re.compile(
     r"|\[\[(?:File|Image|Category):[^\[\]]*\]\]",
     re.S | re.I,
 )
-_BREAK = re.compile(r",?<br\b[^<>]*>|\n[ \t]{0,20}[*#:]{1,20}", re.I)
+_BREAK = re.compile(r",?<br\b[^<>]*>|(?:\A|\n)[ \t]{0,20}[*#:]{1,20}", re.I)
 _BREAK_IN = re.compile(r"<br\b[^<>]*>\s?(?=\()", re.I)  # before a remark in brackets
 _TAG = re.compile(r"</?[a-z][^<>]*>", re.I)
 _TEMPLATE = re.compile(r"\{\{([^{}]*)\}\}")

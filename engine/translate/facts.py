@@ -17,7 +17,7 @@ from kg.domain import Table
 
 from .fields import conversion, unit_of
 from .lexicon import Atom, stem
-from .matching import UNLIKELY, Match, Thing, choose, described, held, is_number, items, matches, said_in, things
+from .matching import UNLIKELY, Match, Thing, choose, described, held, is_long_ago, is_number, items, matches, said_in, things
 from .meaning import (
     Aggregate,
     Calculate,
@@ -47,6 +47,9 @@ LOOKED_UP = 12  # things that are looked up for a question
 FEW = 6  # things that are compared
 CONTEXT = 0.1  # what it costs that words are explained only by standing in what is known of a thing
 HOP = 0.3  # what it costs to go on from a value to the thing of that name
+PLACES = ("country", "city", "place", "town", "nation", "state", "continent")
+EARLIER, LATER = ("first", "earlier", "earliest", "sooner", "before"), ("later", "last", "latest", "after")
+SURELY = 0.5  # what a name costs that is surely meant
 SHORT = 9  # a number of so few characters is given as it is written
 LONG = 3  # so many things are a list
 STRAY = 0.8  # more than this weight of words that nothing explains, and the question is not read
@@ -133,17 +136,23 @@ class OfFacts(Reader):
                 spoken |= a.mask
         for a in self.question.of("property", "noun"):
             mask |= a.mask
-        if self.question.weight(spoken & ~mask) > 0:
+        if self.question.weight(spoken & ~mask & ~self._compound(meaning, spoken, mask)) > 0:
             return
         context &= ~spoken
         mask |= context
         if self.question.weight((1 << len(self.question.words)) - 1 & ~mask & ~self._function_words) > STRAY + 1:
             return
+        if any(n.cost < SURELY and not n.mask & mask for n in self.question.named if n.table == self.things_table.name):
+            return  # another thing is named
         if context and self._is_long_list(meaning, about):
             return  # "which actor was the joker": one of those listed
         reading = self.reading(meaning, mask, cost + CONTEXT * context.bit_count(), fit)
         half = self.question.weight(context) / 2 / (self.question.total or 1.0)
         yield replace(reading, covered=reading.covered - half)
+
+    def _compound(self, meaning: Meaning, spoken: int, mask: int) -> int:
+        """Words right before those for what is counted: "major league clubs"."""
+        return (mask >> 1 | mask >> 2) & spoken if isinstance(meaning, Listed) else 0
 
     def _is_long_list(self, meaning: Meaning, about: Sequence[Thing]) -> bool:
         if not isinstance(meaning, Names) or meaning.column != self.facts.value:
@@ -194,10 +203,23 @@ class OfFacts(Reader):
         for m in found:
             yield from self._asked(m)
             yield from self._hop(m)
+        yield from self._between(found)
         yield from self._ages(thing)
         yield from self._denied(thing)
         if self.wanted.yes_no and self.question.words[0].text in ("is", "was", "are", "were"):
             yield from self._is_a(thing)
+
+    def _between(self, found: list[Match]) -> Iterator[Reading]:
+        """The difference of two numbers of one thing: between its boiling and its melting point."""
+        numbers = [m for m in found if m.fact is not None and m.gives == "number" and is_number(m.fact)]
+        for a in self.question.of("op", "difference"):
+            for one, two in itertools.combinations(numbers, 2):
+                if one.mask & two.mask == one.mask or one.fact is None or two.fact is None:
+                    continue
+                if unit_of(one.fact.property) == unit_of(two.fact.property):
+                    values = [Names(self._rows(m), self.columns.number) for m in (one, two)]
+                    mask = one.thing.mask | one.mask | two.mask | a.mask
+                    yield from self._read(Calculate("distance", *values), mask, one.thing.cost, FITS, one.thing)
 
     def _is_a(self, thing: Thing) -> Iterator[Reading]:
         """ "Is neon a noble gas": yes, if a field that says what a thing is says so. What none says may yet be so."""
@@ -253,6 +275,15 @@ class OfFacts(Reader):
                 scaled = Scaled(self._rows(m, *more), self.columns.number, *scale, to)
                 yield from self._read(scaled, mask | words, cost, fit, m.thing)
                 return
+        if m.gives == "place" and len(items(m.fact.value)) > 1:
+            asked = self._asked_noun(m)
+            part = "([^,]+)$" if asked in ("country", "nation") else "^([^,]+)" if asked in ("city", "town") else ""
+            if part:
+                excerpt = Excerpt(self._rows(m, *more), self.facts.value, part)
+                yield from self._read(excerpt, mask, cost, fit, m.thing)
+                return
+        if unit_of(m.fact.property) == "ft" and any(unit_of(f.property) == "in" for f in m.thing.known.facts):
+            return  # so many feet, and inches
         yield from self._read(self._value(m, *more), mask, cost, fit, m.thing)
 
     def _value(self, m: Match, *more: Condition) -> Names:
@@ -260,8 +291,10 @@ class OfFacts(Reader):
         assert m.fact is not None
         column = self.facts.value
         if m.gives == "date":
-            is_year = self.wanted.year or m.fact.day is None
+            # of "1916, moved 1997-04-04" the year is meant
+            is_year = self.wanted.year or m.fact.day is None or m.fact.day.year != m.fact.year
             column = self.columns.year if is_year and m.fact.year is not None else self.columns.day
+            column = self.facts.value if is_long_ago(m.fact) else column
         elif m.gives == "number" and is_number(m.fact) and (unit_of(m.fact.property) or len(m.fact.value) > SHORT):
             column = self.columns.number
         return Names(self._rows(m, *more), column)
@@ -273,6 +306,8 @@ class OfFacts(Reader):
         if w.explanation:
             return CLASHES
         if w.date or "month" in words:
+            if m.concept is not None and gives == "text" and m.fact is not None and m.fact.year:
+                return FITS / 2  # "years active"
             return FITS if gives == "date" else CLASHES
         if w.place:
             return FITS if gives == "place" else CLASHES
@@ -282,10 +317,21 @@ class OfFacts(Reader):
             return FITS if gives == "number" else 0.0 if w.money and gives in ("text", "list") else CLASHES
         if "how" in words[:3]:
             return FITS if gives == "number" else CLASHES
-        kind = words[words.index("which") + 1 :] if "which" in words else words[words.index("what") + 1 :] if "what" in words else []
-        if kind[:1] and kind[0] in ("country", "city", "place", "town", "nation", "state", "continent"):
+        asked = self._asked_noun(m)
+        if asked in PLACES:
             return FITS if gives == "place" else 0.0 if gives in ("list", "text") else CLASHES
+        if asked and gives in ("number", "date", "flag"):
+            return CLASHES  # "what team drafted him" asks for no number
         return -0.2 if gives == "date" else 0.1
+
+    def _asked_noun(self, m: Match) -> str:
+        """What "which" or "what" asks for, if it is a thing, and not the property itself: "which team"."""
+        for i, w in enumerate(self.question.words[:-1]):
+            if w.text in ("which", "what"):
+                noun = [a for a in self.question.of("property", "noun") if a.first == i + 1 and not a.mask & m.mask]
+                text = self.question.words[i + 1].text
+                return text if noun and text not in ("year", "month", "day", "date", "time") else ""
+        return ""
 
     # -- conditions ----------------------------------------------------------------------------------------------
 
@@ -372,10 +418,15 @@ class OfFacts(Reader):
             return
         words = [w.text for _, w in rest]
         spelled = said_in(m.fact, words)
-        if not spelled and (m.gives not in ("list", "person") or len(words) > 3):
+        if not spelled and (len(words) > 3 or not self._is_whole(m)):
             return
         says = Where(self.facts.value, "says", tuple(spelled or words))
         yield from self._read(Exists(self._rows(m, says)), mask | used | 1, cost, FITS, m.thing)
+
+    def _is_whole(self, m: Match) -> bool:
+        """Whether what a field does not say is not so. A town is said without its country, perhaps."""
+        assert m.fact is not None
+        return m.concept is not None and (m.gives in ("list", "person", "text") or len(items(m.fact.value)) == 1)
 
     # -- ages ----------------------------------------------------------------------------------------------------
 
@@ -451,6 +502,8 @@ class OfFacts(Reader):
             yield from self._compared(found, mask, cost)
             yield from self._reckoned(found, mask, cost)
             yield from self._those(found, mask, cost)
+            yield from self._same(found, mask, cost)
+        yield from self._life_spans(group, mask, cost)
         yield from self._other_value(group)
 
     def _shared(self, group: list[Thing]) -> Iterator[list[Match]]:
@@ -493,8 +546,12 @@ class OfFacts(Reader):
             return
         for name, descending in (("higher", True), ("highest", True), ("lower", False), ("lowest", False)):
             for a in self.question.of("op", name):
-                if not a.mask & mask:
+                counted = a.phrase in ("more", "most", "fewer", "fewest", "less")
+                if not a.mask & mask and (found[0].gives != "list" or counted):
                     yield descending, a.mask | found[0].mask
+        for i, w in enumerate(self.question.words if found[0].gives == "date" else ()):
+            if w.text in EARLIER + LATER and not mask >> i & 1:
+                yield w.text in LATER, 1 << i | found[0].mask
 
     def _compared(self, found: list[Match], mask: int, cost: float) -> Iterator[Reading]:
         column = self._comparable(found)
@@ -593,6 +650,44 @@ class OfFacts(Reader):
         else:
             yield from self._read(Names(rows, self.columns.entity), mask, cost, FITS, *about)
 
+    def _same(self, found: list[Match], mask: int, cost: float) -> Iterator[Reading]:
+        """Whether two things have the same, or all of them have it: "do they use the same currency"."""
+        words = [w.text for w in self.question.words]
+        first, last = found[0].fact, found[-1].fact
+        if not self.wanted.yes_no or first is None or last is None:
+            return
+        for m in found:
+            mask |= m.mask
+            cost += m.cost / len(found)
+        about = [m.thing for m in found]
+        if "same" in words and len(found) == 2:
+            rows = self._rows(found[0], Where(self.facts.value, "=", (last.value,)))
+            yield from self._read(Exists(rows), mask | 1 | 1 << words.index("same"), cost, FITS, *about)
+        elif found[0].gives == "flag":
+            rows = self._all(found, Where(self.facts.value, "=", ("True",)))
+            both = sum({a.mask for a in self.question.of("op", "both")})
+            every = Compare(Count(rows), Given(str(len(found) - 1)), True)
+            yield from self._read(every, mask | 1 | both, cost, FITS, *about)
+
+    def _life_spans(self, group: list[Thing], mask: int, cost: float) -> Iterator[Reading]:
+        """Who lived longer."""
+        words = [w.text for w in self.question.words]
+        said = [i for i, w in enumerate(words) if w in ("lived", "live", "longer", "longest", "shorter", "shortest")]
+        if len(said) < 2 or self.wanted.yes_no:
+            return
+        spans: list[Value] = []
+        for t in group:
+            born, died = self._held(t, "birth date"), self._held(t, "death date")
+            if born is None or died is None or born.fact is None or died.fact is None:
+                return
+            if born.fact.day is None or died.fact.day is None:
+                return
+            first, last = Names(self._rows(born), self.columns.day), Names(self._rows(died), self.columns.day)
+            spans.append(Calculate("days", first, last))
+        longer = not {"shorter", "shortest"} & set(words)
+        which = Which(tuple(spans), tuple(t.entity.text for t in group), longer)
+        yield from self._read(which, mask | sum(1 << i for i in said), cost, FITS, *group)
+
     def _other_value(self, group: list[Thing]) -> Iterator[Reading]:
         """Whether a value of one thing is the other: "does Chad border Niger"."""
         if not self.wanted.yes_no or len(group) != 2:
@@ -602,7 +697,7 @@ class OfFacts(Reader):
                 if m.fact is None or m.gives not in ("list", "person", "place", "text"):
                     continue
                 spelled = said_in(m.fact, other.entity.text.split())
-                if not spelled and m.gives != "list":
+                if (not spelled and m.gives != "list") or "same" in {w.text for w in self.question.words}:
                     continue
                 says = Where(self.facts.value, "says", tuple(spelled or other.entity.text.split()))
                 mask = thing.mask | other.mask | m.mask | 1

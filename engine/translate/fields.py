@@ -54,8 +54,11 @@ def unit_of(name: str) -> str:
     if len(words) < 2:
         return ""
     last = " ".join(words[-2:])
+    per = "per " if "density" in words else ""
     if last in _UNITS and len(words) > 2:
-        return _UNITS[last]
+        return per + _UNITS[last]
+    if per and words[-1] in _UNITS:
+        return per + _UNITS[words[-1]]
     return "" if words[-1] == "in" and words[-2] != "height" else _UNITS.get(words[-1], "")
 
 

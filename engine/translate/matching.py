@@ -23,7 +23,7 @@ SURE = 0.4  # what is left of that if the question says what the thing is
 RENAMED = 0.15  # what it costs to take a name for that of a less known thing
 
 _UPPER = "A-ZÀ-ÖØ-ÞĀĂĄĆČĎĐĒĖĘĚĞĢĪİĶĹĻŁŃŇŌŐŒŔŘŚŞŠŢŤŪŮŰŹŻŽΑ-ΩА-Я"
-_WORD = rf"[{_UPPER}][^\s,;()]*"
+_WORD = rf"(?:(?:[{_UPPER}]\.)+|(?:Jr|Sr|St|Dr)\.|[{_UPPER}][^\s,;().]*)"
 _NAME = rf"{_WORD}(?: (?:{_WORD}|de|di|da|del|della|van|von|der|den|la|le|el|al|bin|ibn|y|of))*(?<! of)"
 _MONTH = "(?:January|February|March|April|May|June|July|August|September|October|November|December)"
 # What follows an opening in the sentences about a thing; both Python and DuckDB read these.
@@ -79,7 +79,10 @@ def _is_called_so(question: Question, known: Known, mask: int) -> bool:
 def matches(thing: Thing, question: Question, lexicon: Lexicon, *, kinds: tuple[str, ...] = ("says",)) -> list[Match]:
     """The properties of a thing that the question speaks of."""
     found: dict[tuple[str, str, str], Match] = {}
-    for m in [*_by_concept(thing, question, lexicon, kinds), *_by_own_name(thing, question, lexicon)]:
+    spoken = list(_by_concept(thing, question, lexicon, kinds))
+    meant = {m.fact.property for m in spoken if m.fact is not None}
+    own = [m for m in _by_own_name(thing, question, lexicon) if m.fact is None or m.fact.property not in meant]
+    for m in [*spoken, *own]:
         place = (m.fact.property if m.fact else "", m.pattern, m.gives)
         known = found.get(place)
         if known is None or (m.mask.bit_count(), -m.cost) > (known.mask.bit_count(), -known.cost):
@@ -116,7 +119,7 @@ def _is_fit(fact: Fact, gives: str) -> bool:
     if gives == "number":
         return fact.number is not None and fact.day is None
     if gives == "date":
-        return fact.day is not None or fact.year is not None
+        return fact.day is not None or fact.year is not None or is_long_ago(fact)
     if gives == "flag":
         return fact.value in ("True", "False", "Yes", "No", "yes", "no")
     if gives in ("person", "place"):
@@ -162,16 +165,22 @@ def gives_of(fact: Fact) -> str:
     """What a field holds, by the look of it."""
     if fact.value in ("True", "False"):
         return "flag"
-    if fact.day is not None or (fact.year is not None and len(fact.value) <= 12):
+    if (fact.day is not None and len(fact.value) <= 25) or (fact.year is not None and len(fact.value) <= 12):
         return "date"
     if is_number(fact):
         return "number"
     return "list" if ", " in fact.value else "text"
 
 
+def is_long_ago(fact: Fact) -> bool:
+    """Whether a field holds a year before the year 1000."""
+    return "year" in pieces(fact.property) and re.fullmatch(r"-?\d{1,3}|-\d{4}", fact.value) is not None
+
+
 def is_number(fact: Fact) -> bool:
     """Whether a field holds a number, and little else."""
-    return fact.number is not None and len(re.sub(r"[\d.,]+", "", fact.value)) <= 12
+    value = re.sub(r"\([^()]*\)", "", fact.value)
+    return fact.number is not None and len(re.findall(r"\d[\d.,]*", value)) == 1 and len(re.sub(r"[\d.,]+", "", value)) <= 12
 
 
 def items(value: str) -> list[str]:
@@ -194,7 +203,8 @@ def described(thing: Thing, question: Question) -> int:
     mask, i = 0, (thing.mask & -thing.mask).bit_length() - 2
     while i >= 0 and question.words[i].text.isalnum():
         word = question.words[i]
-        if word.stem in thing.known.stems and question.weights[i] > 0:
+        spoken = any(a.mask >> i & 1 for a in question.of("property", "says"))
+        if word.stem in thing.known.stems and question.weights[i] > 0 and not spoken:
             mask |= 1 << i
         elif word.text not in ("the", "a", "an"):
             break
