@@ -3,11 +3,11 @@
     python -m benchmarks.metaqa --data ../shared/bench/metaqa
 
 DIR has `metaqa.duckdb` and `questions_dev.jsonl` (one object a line: question, gold, hop). The domain is
-docs/examples/metaqa.yaml. An answer is the list of its rows, the ones that the graph says most of first; Hits@1 counts the
-questions whose first one is right, F1 compares the lists as sets. "I don't know" is wrong in both. MetaQA never counts
-the thing a question is about among its answers (who wrote the films that X directed: not X), so a row that repeats the
-name in the question is left out, unless there is no other. `--half` takes the first or the second half of the
-questions of each number of hops: the first half may be looked at, the second is for the number.
+docs/examples/metaqa.yaml. An answer is the list of its rows, in their order; Hits@1 counts the questions whose first
+one is right, F1 compares the lists as sets. "I don't know" is wrong in both. MetaQA never counts the thing a question
+is about among its answers (who wrote the films that X directed: not X), so a row that repeats a name in the question
+is left out, unless there is no other. `--half` takes the first or the second half of the questions of each number of
+hops: the first may be looked at, the second is for the number.
 """
 
 from __future__ import annotations

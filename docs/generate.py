@@ -211,6 +211,11 @@ def _loaded(text: str) -> Domain:
         return load_domain(path)
 
 
+def _library() -> str:
+    """The domain file of own-api.md."""
+    return f"\n```yaml\n{(ROOT / 'docs' / 'examples' / 'api' / 'library.yaml').read_text()}```\n\n"
+
+
 def example() -> str:
     """The domain file that docs/domains.md shows."""
     page = (ROOT / "docs" / "domains.md").read_text()
@@ -221,6 +226,8 @@ def example() -> str:
 # what a key stands in -> the way to it in the JSON Schema
 _PLACES = {
     "the file": "",
+    "a source": "source.?",
+    "a source's key": "source.?.key",
     "a table": "tables.*",
     "a column": "tables.*.columns.*",
     "a link": "tables.*.columns.*.links.?",
@@ -229,6 +236,7 @@ _PLACES = {
     "an object": "objects.*",
     "a fill": "objects.*.fills.*.?",
     "a fetch": "fetches.*",
+    "the pages of a fetch": "fetches.*.pages",
 }
 
 
@@ -272,7 +280,7 @@ def _shape(shape: dict[str, Any]) -> str:
     if kind == "object":
         inner = shape.get("additionalProperties")
         return f"{{name: {_shape(inner)}}}" if inner and "properties" not in inner else "a mapping"
-    return {"string": "text", "integer": "whole number"}[kind]
+    return {"string": "text", "integer": "whole number", "number": "number", "boolean": "true or false"}[kind]
 
 
 # a fill of the table of _SHAPED, and a reply to the call with query = "ABC"
@@ -338,6 +346,7 @@ PARTS = {
     "functions": _functions,
     "grammar": _grammar,
     "keys": _keys,
+    "library": _library,
     "repl": _repl,
     "set": _set,
     "settings": _settings,

@@ -16,7 +16,10 @@ SHOWN = 10  # rows and requests that `why` lists
 
 @dataclass(frozen=True)
 class Evidence:
-    """A request that rows came from: the endpoint, its arguments as JSON, when it was answered (ISO, UTC)."""
+    """A request that rows came from: the endpoint, its arguments as JSON, when it was answered (ISO, UTC).
+
+    For a table in a file: the file, the table, when the file was last changed.
+    """
 
     endpoint: str
     args: str

@@ -7,8 +7,11 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
+from sqlglot import exp
+
+from kg import files
 from kg.errors import BudgetExceeded, MissingInput, QueryError
-from kg.graph import Graph
+from kg.graph import Graph, Result
 from kg.ledger import Entry
 
 from . import gate
@@ -115,7 +118,10 @@ class Asking:
             rows=result.rows,
             confidence=confidence,
             utterance=best.translation.utterance,
-            evidence=[[_evidence(e, graph) for e in entries] for entries in graph.requests(result)],
+            evidence=[
+                [*(_evidence(e, graph) for e in entries), *_in_files(result, graph)]
+                for entries in graph.requests(result)
+            ],
             calls=len(result.filled.made),
         )
         self.timings["total"] = time.monotonic() - self.started
@@ -125,3 +131,11 @@ class Asking:
 def _evidence(entry: Entry, graph: Graph) -> Evidence:
     fetch = next(f for f in graph.domain.fetches if f.name == entry.call.fetch)
     return Evidence(f"{fetch.method} {fetch.endpoint}", entry.call.text, entry.fetched.isoformat(timespec="seconds"))
+
+
+def _in_files(result: Result, graph: Graph) -> list[Evidence]:
+    """The tables in files that a result was read from."""
+    named = dict.fromkeys(t.name for t in result.prepared.tree.find_all(exp.Table))
+    tables = (graph.domain.by_name[name] for name in named if name in graph.domain.by_name)
+    found = ((t, files.stated(graph.domain, t)) for t in tables if t.in_place)
+    return [Evidence(file, t.origin or t.name, changed.isoformat(timespec="seconds")) for t, (file, changed) in found]

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console, RenderableType
 from typer.core import TyperGroup
 
 from kg.dialect import grammar
@@ -25,11 +24,12 @@ from kg.errors import KgError, QueryError
 from kg.sources import SAMPLE
 
 from . import show
+from .console import put as _print
+from .console import say as _say
+from .domains_cli import domains
 from .interrupt import ctrl_c
 from .session import Session
 from .settings import VARIABLES, Settings, help_of
-
-WIDE = 100_000  # columns of a table that goes to a file: no cell is folded
 
 
 class _Commands(TyperGroup):
@@ -50,6 +50,8 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+app.add_typer(domains, name="domain")
 
 DomainName = Annotated[str, typer.Option("--domain", help="Domain; the one the question is about, or the first.")]
 Program = Annotated[str, typer.Argument(help="A program in SQL or in calls; - reads it from stdin.")]
@@ -81,6 +83,7 @@ def start(
     base: Annotated[Path | None, typer.Option(help=_option("base"))] = None,
     server: Annotated[str, typer.Option(help=_option("server"))] = "",
     store: Annotated[Path | None, typer.Option(help=_option("store"))] = None,
+    schemas: Annotated[Path | None, typer.Option(help=_option("schemas"))] = None,
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
@@ -95,6 +98,8 @@ def start(
         settings = replace(settings, base=None, server=server)
     if store is not None:
         settings = replace(settings, store=store)
+    if schemas is not None:
+        settings = replace(settings, schemas=schemas)
     ctx.obj = settings
     if ctx.invoked_subcommand is None:
         typer.echo(ctx.get_help())
@@ -297,22 +302,13 @@ def _setting(value: Any) -> str:
     return "not set" if value is None or value == "" else str(value)
 
 
-def _say(text: str, *, dim: bool = True) -> None:
-    """Say something about the output, on stderr."""
-    typer.secho(show.plain(text), err=True, dim=dim or None)
-
-
-def _print(what: RenderableType) -> None:
-    terminal = sys.stdout.isatty()
-    Console(file=sys.stdout, width=None if terminal else WIDE, markup=False, emoji=False, highlight=False).print(what)
-
-
 @contextmanager
 def _bar(file: Path, limit: int | None) -> Iterator[Any]:
     """A progress bar on stderr while the block runs, none if nobody looks; call what comes for each question."""
     if not sys.stderr.isatty():
         yield lambda: None
         return
+    from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 
     total = limit

@@ -9,6 +9,7 @@ from typing import Any
 
 from kg.domain import Column, Domain
 
+from .translate.fields import unit_of
 from .translate.meaning import (
     Aggregate,
     Calculate,
@@ -26,7 +27,6 @@ from .translate.meaning import (
     Which,
 )
 from .translate.program import ranked
-from .translate.fields import unit_of
 
 MAX_CHARACTERS = 280  # about 75 tokens
 _UNITS = {"min": " minutes", "%": "%"}  # units that are said

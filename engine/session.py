@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import hashlib
+import os
 import re
 import threading
 import time
@@ -20,12 +21,13 @@ from kg.graph import Explained, Graph, Result
 from kg.link import Finder, Known, Linker
 from kg.link_search import SearchLinker
 from kg.load import BUILT_IN, load_domains
-from kg.sources import FileSource, Source, open_source
+from kg.sources import Source, open_source
 from kg.store import Store
 
 from .answers import Answer
 from .asking import Asking
 from .clock import moment_of
+from .route import Router
 from .settings import Settings
 from .translate import encoder
 from .translate.base import Translated, Translator
@@ -34,12 +36,8 @@ from .translate.compose import Counts
 from .translate.lexicon import Lexicon
 from .translate.lookup import MAX_FACTS, Lookup
 from .translate.properties import Facts
-from .translate.usual import usual_meanings
-from .translate.utter import Utterer
 
 MAX_QUESTION = 2_000  # characters
-LIKELY = 0.75  # how familiar a question must be to a domain, next to the one it is most familiar to
-OF_ANYTHING = 0.5  # what a reading counts next to those of domains that hold tables of their own for what is asked
 _STEERING = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|[\x00-\x1f\x7f-\x9f]")
 _UNSEEN = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
 
@@ -110,31 +108,31 @@ class Session:
             return asking.unknown("low_confidence", f"the question is longer than {MAX_QUESTION:,} characters")
         self._asked.deadline = asking.deadline
         try:
-            asking.domain, translated = self.route(question, now, domain)
-            graph = self.graph(asking.domain)
-            answer = asking.answer(translated, graph, self.clock)
-            if translated.doubtful and answer.reason == "low_confidence":
-                closer = self.translator(asking.domain).translate(question, now=now, closely=True)
-                answer = asking.answer(closer, graph, self.clock)
-            return answer
+            answers = (self._answer(asking, name, read) for name, read in self.route(question, now, domain))
+            first = next(answers)
+            # what the likeliest domain does not know another may
+            return first if first.known else next((a for a in answers if a.known), first)
         except (SourceError, StoreError) as e:
             return asking.unknown("call_failed", str(e))
 
-    def route(self, question: str, now: dt.datetime, domain: str = "") -> tuple[str, Translated]:
-        """Return the domain that accounts best for a question, and its translations."""
-        names = [domain] if domain else self._likely(question, now)
-        read = [(name, self.translator(name).translate(question, now=now)) for name in names]
-        return max(read, key=lambda r: self._trust(r[0]) * max((t.confidence for t in r[1].translations), default=0.0))
+    def _answer(self, asking: Asking, domain: str, translated: Translated) -> Answer:
+        """The answer that a domain gives, after a closer look if that could help."""
+        asking.domain, graph = domain, self.graph(domain)
+        answer = asking.answer(translated, graph, self.clock)
+        if translated.doubtful and answer.reason == "low_confidence":
+            closer = self.translator(domain).translate(asking.question, now=asking.now, closely=True)
+            answer = asking.answer(closer, graph, self.clock)
+        return answer
 
-    def _trust(self, name: str) -> float:
-        """An encyclopaedia says something of everything; a domain with tables for it knows better."""
-        return OF_ANYTHING if any(t.properties for t in self.domains[name].tables) else 1.0
+    def route(self, question: str, now: dt.datetime, domain: str = "") -> list[tuple[str, Translated]]:
+        """Return the domains that account for a question, the best first, with its translations.
 
-    def _likely(self, question: str, now: dt.datetime) -> list[str]:
-        """The domains whose words and names a question has: only these are worth composing programs in."""
-        known = {name: self.translator(name).familiar(question, now=now) for name in self.domains}
-        best = max(self._trust(name) * share for name, share in known.items())
-        return [name for name, share in known.items() if share >= LIKELY * best]
+        Raises SourceError.
+        """
+        if domain:
+            return [(domain, self.translator(domain).translate(question, now=now))]
+        router = Router(self.domains, self.translator, lambda name: self.graph(name).source)
+        return router.route(question, now, self.settings.min_confidence)
 
     def answer_many(
         self, questions: Iterable[str], *, query_time: str | dt.datetime | None = None, workers: int = 1
@@ -173,15 +171,17 @@ class Session:
             return self._graphs[name]
 
     def _open(self, domain: Domain) -> Source:
-        name = domain.source
-        if isinstance(name, Files):
-            return FileSource(domain)
-        if self._source is not None:
+        if self._source is not None and not isinstance(domain.source, Files):
             return self._source
+        name = domain.source if isinstance(domain.source, str) else f"that of {domain.name}"
         if name not in self._sources:
-            listing = self.settings.seconds / 4  # the fingerprint and two tables leave time for a question
-            server = self.settings.server or None
-            self._sources[name] = open_source(name, base=self.settings.base, server=server, listing_timeout=listing)
+            self._sources[name] = open_source(
+                domain,
+                base=self.settings.base,
+                server=self.settings.server or None,
+                listing_timeout=self.settings.seconds / 4,  # the fingerprint and two tables leave time for a question
+                env=os.environ,
+            )
         return self._sources[name]
 
     def linker(self, name: str) -> Finder:
@@ -216,7 +216,8 @@ class Session:
         if len(linker):
             return linker
         # the source does not list its names: half of the time is for searching them
-        return SearchLinker(graph, common=common, clock=self.clock, seconds=self.settings.seconds / 2)
+        spoken = self._lexicon(domain.name).spoken
+        return SearchLinker(graph, common=spoken, clock=self.clock, seconds=self.settings.seconds / 2)
 
     def _cache(self, what: str, domain: Domain, mark: str) -> Path:
         return self.settings.cache / f"{what}-{domain.name}-{hashlib.sha256(mark.encode()).hexdigest()[:16]}"
@@ -232,20 +233,18 @@ class Session:
             self._forget_changed(name)
             if name not in self._translators:
                 linker, counts = self.linker(name), self._counts(name)
-                self._translators[name] = Canonical(self._lexicon(name), linker, self._encoder(name), counts, self._facts(name))
+                self._translators[name] = Canonical(
+                    self._lexicon(name), linker, self._encoder(name), counts, self._facts(name)
+                )
             return self._translators[name]
 
     def _encoder(self, name: str) -> encoder.SentenceEncoder | None:
         """The sentence encoder, if it is wanted and installed. It loads itself when it is first needed."""
         if not self.settings.encoder or not encoder.installed():
             return None
-        domain, lexicon = self.domains[name], self._lexicon(name)
-
-        def usual() -> Iterator[str]:
-            return map(Utterer(lexicon).utter, usual_meanings(domain))
-
+        domain = self.domains[name]
         path = self._cache("utterances", domain, domain.digest).with_suffix(".npz")
-        self._encoders.append(encoder.SentenceEncoder(path, usual))
+        self._encoders.append(encoder.SentenceEncoder(path))
         return self._encoders[-1]
 
     def _counts(self, name: str) -> Counts:

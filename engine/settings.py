@@ -43,6 +43,9 @@ class Settings:
             text = env.get(VARIABLES[f.name], "")
             if text:
                 given[f.name] = _read(VARIABLES[f.name], text, kinds[f.name])
+        own = Path(platformdirs.user_config_dir("kgq")) / "schemas"
+        if any(own.glob("*.y*ml")):
+            given.setdefault("schemas", own)
         return cls(**given)
 
 
@@ -58,7 +61,10 @@ _ABOUT = {
     "min_confidence": ("KGQ_MIN_CONFIDENCE", 'confidence under which the answer is "i don\'t know" (0 to 1)'),
     "min_covered": ("KGQ_MIN_COVERED", "share of the question's words that a program must account for (0 to 1)"),
     "min_invalid": ("KGQ_MIN_INVALID", "confidence under which a question is not called invalid (0 to 1)"),
-    "schemas": ("KGQ_SCHEMAS", "directory with domain files of your own, beside the built-in ones"),
+    "schemas": (
+        "KGQ_SCHEMAS",
+        "directory with domain files of your own; if not set, schemas/ in your configuration",
+    ),
 }
 VARIABLES = {name: variable for name, (variable, _) in _ABOUT.items()}
 

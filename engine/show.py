@@ -173,6 +173,8 @@ def columns_grid(table: Table) -> Grid:
 
 def lookups(domain: Domain, table: Table) -> Iterator[str]:
     """Yield the ways to get rows of `table`: which inputs must be bound, and the call that is then made."""
+    if table.in_place:
+        yield "nothing: its rows are in a file"
     for a in domain.accesses[table.name]:
         kind = f"search, at most {a.fetch.search}" if a.fetch.search else "complete"
         limits = "".join(f", {_column(a, arg)} {low} to {high}" for arg, low, high in a.fetch.limits)
@@ -185,6 +187,8 @@ def lookups(domain: Domain, table: Table) -> Iterator[str]:
 
 def _inputs(domain: Domain, table: Table) -> list[str]:
     """The inputs of which one must be bound; the same inputs once."""
+    if table.in_place:
+        return ["nothing"]
     found = [" and ".join(a.needs) or "nothing" for a in domain.accesses[table.name]] + [v.needs for v in table.via]
     return list(dict.fromkeys(found))
 

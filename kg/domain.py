@@ -18,7 +18,10 @@ Match = Literal["exact", "name", "contains"]
 
 Shape = Literal["", "entries", "columns", "parallel", "tuple", "value"]
 
+Place = Literal["path", "query", "header", "body"]
+
 CHANGES: tuple[Changes, ...] = ("static", "slow", "fast", "real-time")
+PLACES: tuple[Place, ...] = ("path", "query", "header", "body")
 SHAPES: tuple[Shape, ...] = ("entries", "columns", "parallel", "tuple", "value")
 TYPES = ("TEXT", "INTEGER", "BIGINT", "DOUBLE", "BOOLEAN", "DATE", "TIMESTAMP")
 
@@ -46,7 +49,8 @@ class Column:
     "..." in a phrase stands for a gap.
 
     `match` tells how a text is compared: exactly, as a name (case, accents and punctuation ignored), or
-    by containing it. `year_of` names the date column whose year this is. `origin` is its name in a file, if another.
+    by containing it. `year_of` names the date column whose year this is; `of` one or two columns it is made of, and
+    `codes` what their values stand for (`kg.made`). `origin` is its name in a file, if another.
     `adds`: a sum over rows is what people mean without saying so (goals of a season, but not prices of a week).
     """
 
@@ -63,6 +67,8 @@ class Column:
     links: Link | None = None
     match: Match = "exact"
     year_of: str = ""
+    of: str = ""
+    codes: tuple[tuple[Scalar, Scalar], ...] = ()
     origin: str = ""
     adds: bool = False
 
@@ -209,6 +215,51 @@ class Object:
 
 
 @dataclass(frozen=True)
+class ApiKey:
+    """Where a secret comes from, the environment variable `env`, and where it goes: a header or a query argument."""
+
+    env: str
+    header: str = ""
+    query: str = ""
+    prefix: str = ""
+
+
+@dataclass(frozen=True)
+class Api:
+    """An HTTP API of the user's own. `rate` is calls per second and host (0: as many as you like), `allow` the other
+    hosts that a link or a redirect may lead to, `max_reply` the bytes a reply may have once unpacked. `plain_http`
+    allows http:// to other machines than this one."""
+
+    url: str
+    key: ApiKey | None = None
+    headers: tuple[tuple[str, str], ...] = ()
+    rate: float = 0.0
+    parallel: int = 4
+    allow: tuple[str, ...] = ()
+    max_reply: int = 50_000_000
+    plain_http: bool = False
+
+
+@dataclass(frozen=True)
+class Pages:
+    """How a reply that comes in pages goes on; of `page`, `offset`, `cursor` and `next` one is set. The first two are
+    arguments that count pages and rows from `first`, `cursor` is one that takes what is at the path `begins` in the
+    page before, `next` the path of a link ("link": the header of RFC 8288). `size` is the argument for the rows of a
+    page, and how many; `total` the path of the number of all rows; `items` that of the list; `max` the most pages."""
+
+    items: str
+    page: str = ""
+    offset: str = ""
+    cursor: str = ""
+    next: str = ""
+    begins: str = ""
+    first: int = 0
+    size: tuple[str, int] | None = None
+    total: str = ""
+    max: int = 1000
+
+
+@dataclass(frozen=True)
 class Fetch:
     """A call that can be made. `args` are pairs of argument and input; an input is a field of the object's
     key, or a column of the tables it fills: the reply is complete for the rows that have the inputs' values, unless
@@ -219,6 +270,9 @@ class Fetch:
     arguments that the API wants as text although they are numbers, `as_list` those it wants as a list (of one), `fixed`
     arguments that are always the same. An argument among `periods` takes a year, a month or a day ("2024", "2024-03",
     "2024-03-09") of a DATE; its limits are years.
+
+    Of an `Api` only: `places` says where arguments go that are neither named in the path nor go where those of the
+    method do (GET: query, POST: body), `not_found` which statuses mean that there is nothing.
     """
 
     name: str
@@ -235,6 +289,9 @@ class Fetch:
     limits: tuple[tuple[str, int, int], ...] = ()
     as_text: tuple[str, ...] = ()
     as_list: tuple[str, ...] = ()
+    places: tuple[tuple[str, Place], ...] = ()
+    pages: Pages | None = None
+    not_found: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -279,7 +336,7 @@ class Domain:
 
     name: str
     about: str
-    source: str | Files
+    source: str | Api | Files
     tables: tuple[Table, ...]
     objects: tuple[Object, ...] = ()
     fetches: tuple[Fetch, ...] = ()

@@ -8,6 +8,7 @@ that cannot be is unknown. Nothing is ever written to a file.
 from __future__ import annotations
 
 import contextlib
+import datetime as dt
 import hashlib
 import os
 import re
@@ -19,6 +20,7 @@ import duckdb
 
 from .domain import Column, Domain, Files, Scalar, Table
 from .errors import SourceError
+from .made import expression
 from .yaml_nodes import suggest
 
 _READERS = {
@@ -44,18 +46,18 @@ def place(files: Files) -> Path:
 
 
 def unlock(domains: Iterable[Domain]) -> str:
-    """Return the settings that let a locked DuckDB connection read the files of `domains`, and no others."""
-    paths, directories = [], []
+    """Return the setting that lets a locked DuckDB connection read the files of `domains`, and no others."""
+    paths: list[str] = []
     for domain in domains:
         if isinstance(domain.source, Files):
             with contextlib.suppress(SourceError):  # it is said when the domain is asked
                 path = place(domain.source)
                 if domain.source.directory:
-                    directories.append(f"{path}/")
+                    tables = (t for t in domain.tables if not t.lists)
+                    paths += [str(p) for t in tables for p in _candidates(path, t)]
                 else:
                     paths += [str(path), f"{path}.wal"]
-    said = (("allowed_paths", paths), ("allowed_directories", directories))
-    return "".join(f"SET {name}=[{', '.join(map(_quoted, found))}]; " for name, found in said if found)
+    return f"SET allowed_paths=[{', '.join(map(_quoted, dict.fromkeys(paths)))}]; " if paths else ""
 
 
 def fingerprint(domain: Domain) -> str:
@@ -68,6 +70,15 @@ def fingerprint(domain: Domain) -> str:
             raise SourceError(f"the file cannot be read: {e.strerror}.", endpoint=str(path)) from e
         marks.append(f"{path}:{stat.st_size}:{stat.st_mtime_ns}")
     return "files:" + ";".join(marks)
+
+
+def stated(domain: Domain, table: Table) -> tuple[str, dt.datetime]:
+    """Return the file, as the domain names it, that the rows of `table` come from, and when it was last changed."""
+    assert isinstance(domain.source, Files)
+    origin = domain.table(table.lists[0].partition(".")[0]) if table.lists else table
+    path = _file(domain, origin)
+    changed = dt.datetime.fromtimestamp(path.stat().st_mtime, dt.UTC)
+    return path.name, changed
 
 
 def attach(con: duckdb.DuckDBPyConnection, domain: Domain) -> None:
@@ -135,6 +146,8 @@ def _columns(table: Table, has: Sequence[str], path: Path, *, read: bool) -> str
             shown[c.name] = _cast(_name(stored), c, read)
         elif c.year_of and not c.origin:
             shown[c.name] = f"CAST(year({shown[c.year_of]}) AS {c.type})"
+        elif c.of and not c.origin:
+            shown[c.name] = expression(c, shown)
         else:
             said = f"{table.name}: it has no column '{c.origin or c.name}'.{suggest(c.origin or c.name, has)}"
             raise SourceError(said, endpoint=str(path))
@@ -168,14 +181,18 @@ def _file(domain: Domain, table: Table) -> Path:
     path = place(domain.source)
     if domain.source.file:
         return path
-    if table.origin:
-        return path / table.origin
-    found = sorted(path / f"{table.name}{suffix}{gz}" for suffix in _READERS for gz in ("", ".gz"))
-    there = [p for p in found if p.exists()]
+    there = [p for p in _candidates(path, table) if table.origin or p.exists()]
     if len(there) != 1:
         said = "no file" if not there else "more than one file"
         raise SourceError(f"there is {said} for the table {table.name} in it.", endpoint=str(path))
     return there[0]
+
+
+def _candidates(directory: Path, table: Table) -> list[Path]:
+    """The files that may hold the rows of `table`."""
+    if table.origin:
+        return [directory / table.origin]
+    return [directory / f"{table.name}{suffix}{gz}" for suffix in _READERS for gz in ("", ".gz")]
 
 
 def _suffix(path: Path) -> str:

@@ -18,6 +18,7 @@ from .domain import (
     CHANGES,
     SHAPES,
     TYPES,
+    Api,
     Column,
     Domain,
     Fetch,
@@ -33,7 +34,9 @@ from .domain import (
 )
 from .domain_checks import check, lacking, stored
 from .errors import DomainError
-from .yaml_files import COLUMN_KEYS, SOURCE, TABLE_KEYS, check_files, source_of
+from .load_source import API_KEYS, FETCH_KEYS, check_source, fetch_values, source_of
+from .made import PATTERN
+from .yaml_files import COLUMN_KEYS, FILE_KEYS, TABLE_KEYS, check_files, files_of
 from .yaml_nodes import Map, Problems, compose
 from .yaml_shapes import Constant, Flag, Key, Listing, Named, OneOrMore, Record, Stored, Text, Whole
 
@@ -78,6 +81,8 @@ _COLUMN = Record(
         "links": Key(_LINK, "The table.column whose values these are."),
         "match": Key(Text(choices=("exact", "name", "contains")), "How a text is compared."),
         "year_of": Key(_ANY, "The date column above whose year this is."),
+        "of": Key(Text(PATTERN, "a column, or two with + or - between them"), "One or two columns it is made of."),
+        "codes": Key(Named(Stored(), Stored()), "What the values of the column in `of` stand for."),
         **COLUMN_KEYS,
     }
 )
@@ -162,13 +167,17 @@ _FETCH = Record(
         ),
         "as_text": Key(Listing(_ANY), "Arguments that the API wants as text although they are numbers."),
         "as_list": Key(Listing(_ANY), "Arguments that the API wants as a list, of one."),
+        **FETCH_KEYS,
     }
+)
+_SOURCE = Record(
+    {"name": Key(_ANY, "The name of a source, or the address of an API."), **API_KEYS, **FILE_KEYS}, short="name"
 )
 _DOMAIN = Record(
     {
         "domain": Key(_NAME, "The name of the domain.", True),
         "about": Key(_ANY, "What can be asked about, and what cannot.", True),
-        "source": SOURCE,
+        "source": Key(_SOURCE, "Who answers the calls: a name, an address; or the files that hold the tables.", True),
         "tables": Key(Named(_TABLE, _NAME), "What people ask about.", True),
         "objects": Key(Named(_OBJECT, _NAME), "What replies consist of, and the tables they fill."),
         "fetches": Key(Named(_FETCH, _NAME), "The calls that can be made."),
@@ -195,7 +204,8 @@ def load_domains(directories: Sequence[Path]) -> dict[str, Domain]:
                 problems += e.problems
                 continue
             if domain.name in domains:
-                problems.append(f"{file}:1: the domain '{domain.name}' is already declared in {origin[domain.name]}.")
+                said = f"the domain '{domain.name}' is already declared in {origin[domain.name]}; give it another name."
+                problems.append(f"{file}:1: {said}")
             domains[domain.name], origin[domain.name] = domain, file
     if not directories:
         problems.append("schemas:0: no directory with domain files was given.")
@@ -213,6 +223,7 @@ def load_domain(path: Path) -> Domain:
         raise DomainError([f"{path}:0: the file cannot be read: {e.strerror}."]) from e
     raw = _DOMAIN.read(compose(source, problems), "", problems)
     check(raw, problems)
+    check_source(raw, problems)
     check_files(raw, problems)
     problems.raise_if_any()
     domain = _domain(raw, path.resolve().parent)
@@ -227,7 +238,7 @@ def json_schema() -> dict[str, Any]:
 
 
 def _domain(raw: Map, home: Path) -> Domain:
-    source = source_of(raw["source"], home)
+    source = files_of(raw["source"], home) or source_of(raw["source"])
     fetches = raw.get("fetches", {})
     return Domain(
         name=raw["domain"],
@@ -235,7 +246,7 @@ def _domain(raw: Map, home: Path) -> Domain:
         source=source,
         tables=tuple(_table(name, t, isinstance(source, Files)) for name, t in raw["tables"].items()),
         objects=tuple(_object(name, raw) for name in raw.get("objects", ())),
-        fetches=tuple(_fetch(name, f) for name, f in fetches.items()),
+        fetches=tuple(_fetch(name, f, source) for name, f in fetches.items()),
     )
 
 
@@ -252,7 +263,7 @@ def _table(name: str, raw: Map, in_place: bool) -> Table:
     via = [{**v, "only": _fixed(v.get("only"), types)} for v in raw.get("via", ())]
     made = {
         "assume": _fixed(raw.get("assume"), types),
-        "columns": tuple(_column(column, c) for column, c in raw["columns"].items()),
+        "columns": tuple(_column(column, c, types) for column, c in raw["columns"].items()),
         "roles": tuple(Role(**r) for r in roles),
         "via": tuple(Via(**v) for v in via),
         "in_place": in_place,
@@ -261,12 +272,14 @@ def _table(name: str, raw: Map, in_place: bool) -> Table:
     return Table(name=name, **{**_tuples(raw), **made})
 
 
-def _column(name: str, raw: Map) -> Column:
+def _column(name: str, raw: Map, types: dict[str, str]) -> Column:
     made: dict[str, Any] = {}
     if "values" in raw:
         made["values"] = tuple(Value(stored(v, raw["type"]), tuple(says)) for v, says in raw["values"].items())
     if "null_when" in raw:
         made["null_when"] = tuple(stored(v, raw["type"]) for v in raw["null_when"])
+    if "codes" in raw:
+        made["codes"] = tuple((stored(k, types[raw["of"]]), stored(v, raw["type"])) for k, v in raw["codes"].items())
     if "links" in raw:
         table, column = raw["links"]["to"].split(".")
         made["links"] = Link(table, column, raw["links"].get("where", ""))
@@ -280,7 +293,8 @@ def _fill(table: str, raw: Map, lacks: tuple[str, ...]) -> Fill:
     return Fill(table, **{**_tuples(raw), "columns": columns, "lacks": lacks})
 
 
-def _fetch(name: str, raw: Map) -> Fetch:
+def _fetch(name: str, raw: Map, source: str | Api | Files) -> Fetch:
+    method, endpoint = raw["call"].split()
     method, endpoint = raw["call"].split()
     made = {
         "endpoint": endpoint,
@@ -288,8 +302,11 @@ def _fetch(name: str, raw: Map) -> Fetch:
         "args": tuple(raw["args"].items()),
         "fixed": tuple(raw.get("fixed", {}).items()),
         "limits": tuple((arg, low, high) for arg, (low, high) in raw.get("limits", {}).items()),
+        **(fetch_values(raw) if isinstance(source, Api) else {}),
     }
-    return Fetch(name=name, **{**{key: value for key, value in _tuples(raw).items() if key != "call"}, **made})
+    return Fetch(
+        name=name, **{**{key: value for key, value in _tuples(raw).items() if key not in ("call", "in")}, **made}
+    )
 
 
 def _tuples(raw: Map) -> dict[str, Any]:

@@ -7,20 +7,12 @@ from pathlib import Path, PurePath
 
 from .domain import Files
 from .yaml_nodes import Map, Problems, suggest
-from .yaml_shapes import Key, Listing, Record, Text
+from .yaml_shapes import Key, Listing, Text
 
-SOURCE = Key(
-    Record(
-        {
-            "name": Key(Text(), "The name of a source, or a URL."),
-            "file": Key(Text(), "A database (DuckDB, SQLite) or a table (CSV, JSON, Parquet), beside this file."),
-            "directory": Key(Text(), "A directory with a file (CSV, JSON, Parquet) for each table, beside this file."),
-        },
-        short="name",
-    ),
-    "Who answers the calls: the name of a source, or a URL; or the files that hold the tables.",
-    True,
-)
+FILE_KEYS = {
+    "file": Key(Text(), "A database (DuckDB, SQLite) or a table (CSV, JSON, Parquet), beside this file."),
+    "directory": Key(Text(), "A directory with a file (CSV, JSON, Parquet) for each table, beside this file."),
+}
 TABLE_KEYS = {
     "from": Key(Text(), "The file, or the table of a database, with its rows, if it has another name."),
     "lists": Key(
@@ -31,21 +23,17 @@ TABLE_KEYS = {
 COLUMN_KEYS = {"from": Key(Text(), "Its name in the file, if another.")}
 
 
-def source_of(raw: Map, home: Path) -> str | Files:
-    """Return the source that a checked `raw` declares in a domain file of the directory `home`."""
-    if "name" in raw:
-        return str(raw["name"])
-    return Files(raw.get("file", ""), raw.get("directory", ""), str(home))
+def files_of(raw: Map, home: Path) -> Files | None:
+    """Return the files that a checked `raw` declares in a domain file of the directory `home`, if any."""
+    return Files(raw.get("file", ""), raw.get("directory", ""), str(home)) if FILE_KEYS.keys() & raw.keys() else None
 
 
 def check_files(raw: Map, problems: Problems) -> None:
-    """Add to `problems` what is wrong with the source, or said of files where there are none."""
+    """Add to `problems` what is wrong with the files, or said of files where there are none."""
     source, tables = raw.get("source"), raw.get("tables", Map(raw.line))
     if source is None:
         return
-    if len(source) != 1:
-        problems.add(source.line, "source must be a name, {file: ...} or {directory: ...}.")
-    elif "name" in source:
+    if not FILE_KEYS.keys() & source.keys():
         for place, line in _said_of_files(tables):
             problems.add(line, f"{place}: the source is no file.")
     else:

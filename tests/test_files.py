@@ -135,6 +135,17 @@ def test_a_question_is_answered_from_a_file(open_shop, tmp_path):
     assert (answer.text, answer.calls) == ("1", 0)
 
 
+def test_an_answer_names_the_file(open_shop, tmp_path):
+    write_csv(tmp_path / "sold.csv")
+    answer = open_shop("{file: sold.csv}").answer("how many sales of pear are there?", query_time=NOW, domain="shop")
+    assert [(e.endpoint, e.args) for e in answer.evidence[0]] == [("sold.csv", "sale")]
+    assert "from sold.csv sale" in answer.why()
+
+
+def test_one_domain_without_its_file_does_not_silence_the_others(open_shop):
+    assert open_shop("{file: gone.csv}").answer("who directed titanic?", query_time=NOW).text == "James Cameron"
+
+
 def test_a_path_may_name_an_environment_variable(open_shop, tmp_path, monkeypatch):
     write_csv(tmp_path / "sold.csv")
     monkeypatch.setenv("SHOP_DATA", str(tmp_path))

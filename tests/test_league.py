@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 from league import LEAGUE, LeagueWriter, Pitch, everything, random_pitch
-from small import ask
+from small import NOW, ask
 
 from kg.check import check
 from kg.dialect import parse
@@ -353,6 +353,12 @@ def test_a_row_of_pieces_names_the_request_of_each() -> None:
         ["game_by_id(ids=1)", f"mood_crowd{pair[0]}", f"mood_rain{pair[0]}"],
         ["game_by_id(ids=2)", f"mood_crowd{pair[1]}"],
     ]
+
+
+def test_pieces_are_explained_each_and_counted_exactly() -> None:
+    sql = f"SELECT crowd, rain FROM mood WHERE {ONE}"
+    told = [str(e) for e in graph(Pitch(moods=MOODS)).explain(sql, now=NOW)]
+    assert told == [f"{MOOD.format(what)}: 1 call" for what in ("crowd", "rain")]
 
 
 def test_a_column_that_only_a_piece_out_of_reach_has_is_refused() -> None:

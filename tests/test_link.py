@@ -296,3 +296,17 @@ def test_a_flood_of_words_is_cut_off(linker: Linker) -> None:
     question = "who directed the shining " * 400 + "haywire"
     assert linker.find(question)
     assert "haywire" not in [m.text for m in linker.find(question)]
+
+
+@pytest.mark.parametrize(
+    "question, found",
+    [
+        pytest.param("how long did Up run there", ["Up"], id="a frequent word with its capital"),
+        pytest.param("how long did up run there", [], id="the same without"),
+        pytest.param("HOW LONG DID UP RUN", [], id="everything in capitals"),
+        pytest.param("How Long Did Up Run", [], id="a capital on each word"),
+        pytest.param("It did run how long there", [], id="the first word has one anyway"),
+    ],
+)
+def test_capitals_tell_a_name(linker, question, found):
+    assert [m.candidates[0].text for m in linker.best(question)] == found

@@ -352,3 +352,18 @@ def test_a_table_in_place_needs_no_call_and_binds_others() -> None:
     found = plan(check(parse(sql, domain), domain), domain)
     assert [str(s) for s in found.steps] == ["film <- POST /film (id=each l.film_id)"]
     assert [t.meta[PARTITION] for t in found.tree.find_all(exp.Table)] == ["listed", "film__film"]
+
+
+@pytest.mark.parametrize(
+    "first, where, clipped",
+    [
+        pytest.param(1, "year <= 10", False, id="nothing is counted below one"),
+        pytest.param(1, "year >= 90", True, id="but something may be above the last"),
+        pytest.param(2, "year <= 10", True, id="or below another first"),
+    ],
+)
+def test_an_open_range_of_numbers_is_clipped_where_more_may_be(first: int, where: str, clipped: bool) -> None:
+    fetches = tuple(replace(f, limits=(("query", first, 100),)) if f.limits else f for f in CINEMA.fetches)
+    domain = replace(CINEMA, fetches=fetches)
+    (step,) = plan(check(parse(f"SELECT film_id FROM listed WHERE {where}", domain), domain), domain).steps
+    assert step.clipped == clipped

@@ -16,6 +16,7 @@ from kg.domain import Column, Domain, Role, Table
 from .chains import Chains
 from .lexicon import Atom, Lexicon
 from .meaning import Is, Same, Set, Through, To, Top, Where
+from .phrases import fixed
 from .properties import Facts
 from .question import Part, Question, distance, year_column
 from .texts import free_texts
@@ -123,16 +124,25 @@ class Composer:
             if table.is_entity or table.roles or not table.says:
                 continue
             values = [a for a in self.question.of("value") if a.meant.table == table.name]
-            names = [a for a in self.question.of("table") if a.meant.table == table.name]
+            # "how popular is it" names the rows by what it asks for; "what year" may ask of anything
+            asks = [a for a in self.question.of("ask") if a.meant.table == table.name and self._is_clear(a)]
+            names = [a for a in self.question.of("table") if a.meant.table == table.name] or asks
             if not values and not names:
                 continue
             mask = names[0].mask if names else 0
-            start = Part(Set(table.name), mask, 0, 0.0 if names else UNSAID_ROWS)
+            start = Part(
+                Set(table.name), mask, 0, (UNSAID_ROWS / 2 if names == asks else 0.0) if names else UNSAID_ROWS
+            )
             parts = [start] if names else []
             for a in values:
                 parts += [p for base in [start, *parts] if (p := self._with_value(base, a, table)) is not None]
             parts = list({p.set: p for p in parts}.values())[:24]
             yield from (self._assumed(p, table) for p in parts)
+
+    def _is_clear(self, ask: Atom) -> bool:
+        """Whether no other table is asked of by the same words, or by some of them."""
+        others = self.question.of("ask") + self.question.of("column")
+        return not any(a.mask & ask.mask and a.meant.table != ask.meant.table for a in others)
 
     def _with_value(self, part: Part, atom: Atom, table: Table) -> Part | None:
         column = atom.meant.column
@@ -187,7 +197,7 @@ class Composer:
                 for near, far in ((role.of, role.to), (role.to, role.of)):
                     if near != table.name:
                         continue
-                    rows = Set(detail.name, (*_fixed(roles), To(part.set)))
+                    rows = Set(detail.name, (*fixed(roles), To(part.set)))
                     backward = near == role.to
                     if backward and not _reachable(self.domain, detail, role):
                         cost += UNREACHABLE
@@ -211,7 +221,7 @@ class Composer:
                 for a in self.question.of("column") + self.question.of("ask")
             ):
                 for roles, mask, cost in self._role_atoms(detail, part):
-                    rows = Set(detail.name, (*_fixed(roles), To(part.set)))
+                    rows = Set(detail.name, (*fixed(roles), To(part.set)))
                     yield Part(rows, part.mask | mask, part.solid, part.cost + JOIN + min(cost, 0.3))
 
     def _role_atoms(self, detail: Table, part: Part) -> Iterator[tuple[list[Role], int, float]]:
@@ -460,15 +470,6 @@ class Composer:
 def _is_value(atom: Atom) -> Where:
     values = atom.meant.values
     return Where(atom.meant.column, "=" if len(values) == 1 else "in", values)
-
-
-def _fixed(roles: list[Role]) -> tuple[Where, ...]:
-    """The columns that roles fix; several roles in one phrase fix a column to any of their values."""
-    values: dict[str, list[Any]] = {}
-    for role in roles:
-        for column, value in role.where:
-            values.setdefault(column, []).append(value)
-    return tuple(Where(c, "=" if len(v) == 1 else "in", tuple(v)) for c, v in values.items())
 
 
 def _links_to(detail: Table, table: str) -> bool:

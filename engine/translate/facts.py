@@ -17,7 +17,20 @@ from kg.domain import Table
 
 from .fields import conversion, unit_of
 from .lexicon import Atom, stem
-from .matching import UNLIKELY, Match, Thing, choose, described, held, is_long_ago, is_number, items, matches, said_in, things
+from .matching import (
+    UNLIKELY,
+    Match,
+    Thing,
+    choose,
+    described,
+    held,
+    is_long_ago,
+    is_number,
+    items,
+    matches,
+    said_in,
+    things,
+)
 from .meaning import (
     Aggregate,
     Calculate,
@@ -103,7 +116,12 @@ class OfFacts(Reader):
 
     def _keys(self) -> tuple[object, ...]:
         named = sorted(self.question.named, key=lambda n: n.cost - 0.3 * n.mask.bit_count())
-        keys = [e.key for n in named if n.table == self.things_table.name and n.cost < UNLIKELY for e in (*n.namesakes[:4], *n.fuller)]
+        keys = [
+            e.key
+            for n in named
+            if n.table == self.things_table.name and n.cost < UNLIKELY
+            for e in (*n.namesakes[:4], *n.fuller)
+        ]
         return tuple(dict.fromkeys(keys))[:LOOKED_UP]
 
     def _look_up(self, keys: tuple[object, ...]) -> dict[str, Known]:
@@ -116,7 +134,8 @@ class OfFacts(Reader):
         for t in sorted(found, key=lambda t: t.cost):
             best.setdefault(t.mask, t)
         chosen = [
-            best[n.mask] for n in choose([n for n in self.question.named if n.table == self.things_table.name and n.mask in best])
+            best[n.mask]
+            for n in choose([n for n in self.question.named if n.table == self.things_table.name and n.mask in best])
         ]
         if 2 <= len(chosen) <= FEW:
             yield chosen
@@ -224,7 +243,9 @@ class OfFacts(Reader):
     def _is_a(self, thing: Thing) -> Iterator[Reading]:
         """ "Is neon a noble gas": yes, if a field that says what a thing is says so. What none says may yet be so."""
         end = thing.mask.bit_length()
-        rest = [i for i in range(end, len(self.question.words)) if self.question.words[i].text not in ("a", "an", "the")]
+        rest = [
+            i for i in range(end, len(self.question.words)) if self.question.words[i].text not in ("a", "an", "the")
+        ]
         words = [self.question.words[i].text for i in rest]
         for name in self.composer.lexicon.vocabulary.kinds_of if 1 <= len(words) <= 3 else ():
             m = self._held(thing, name)
@@ -264,7 +285,9 @@ class OfFacts(Reader):
         mask |= said
         if self.wanted.count and m.gives in ("list", "text", "person") and len(items(m.fact.value)) > 0:
             op = self.question.of("op", "count")
-            yield from self._read(Listed(self._rows(m, *more), self.facts.value), mask | (op[0].mask if op else 0), cost, FITS, m.thing)
+            yield from self._read(
+                Listed(self._rows(m, *more), self.facts.value), mask | (op[0].mask if op else 0), cost, FITS, m.thing
+            )
             return
         fit = self._fit(m)
         if fit <= CLASHES:
@@ -398,7 +421,9 @@ class OfFacts(Reader):
         """Whether a property is as the question says: "is French spoken in Chad"."""
         assert m.fact is not None
         if m.gives == "flag":
-            yield from self._read(Exists(self._rows(m, Where(self.facts.value, "=", ("True",)))), mask | 1, cost, FITS, m.thing)
+            yield from self._read(
+                Exists(self._rows(m, Where(self.facts.value, "=", ("True",)))), mask | 1, cost, FITS, m.thing
+            )
             return
         mask |= described(m.thing, self.question)
         rest = [
@@ -479,7 +504,13 @@ class OfFacts(Reader):
         if not spoken:
             return
         values = items(m.fact.value)
-        keys = [m.fact.value, *values] if len(values) == 1 else [m.fact.value, values[-1], values[0]] if m.gives == "place" else []
+        keys = (
+            [m.fact.value, *values]
+            if len(values) == 1
+            else [m.fact.value, values[-1], values[0]]
+            if m.gives == "place"
+            else []
+        )
         known = self._look_up(tuple(dict.fromkeys(keys)))
         mask = m.mask | m.thing.mask | described(m.thing, self.question)
         more, said = self._conditions(m)
@@ -513,7 +544,16 @@ class OfFacts(Reader):
             if first.fact is None:
                 continue
             rest = [
-                next((m for m in found if m.fact is not None and m.concept == first.concept and (m.concept or m.fact.property == first.fact.property)), None)
+                next(
+                    (
+                        m
+                        for m in found
+                        if m.fact is not None
+                        and m.concept == first.concept
+                        and (m.concept or m.fact.property == first.fact.property)
+                    ),
+                    None,
+                )
                 for found in each[1:]
             ]
             if all(r is not None for r in rest):
@@ -539,9 +579,10 @@ class OfFacts(Reader):
                 if concept is not None and a.meant.column == concept.name and not a.mask & mask:
                     own = True
                     yield descending, a.mask | found[0].mask
-        named = any(
-            concept is not None and a.meant.column == concept.name for a in self.question.of("property", "says")
-        ) or concept is None
+        named = (
+            any(concept is not None and a.meant.column == concept.name for a in self.question.of("property", "says"))
+            or concept is None
+        )
         if own or not named:
             return
         for name, descending in (("higher", True), ("highest", True), ("lower", False), ("lowest", False)):
@@ -604,7 +645,9 @@ class OfFacts(Reader):
                         pair = (rest[0], first)
                     yield from self._read(Calculate(function, *pair), words | a.mask, cost, FITS, *about)
                 elif function == "total":
-                    yield from self._read(Aggregate("sum", self._all(found), column), words | a.mask, cost, FITS, *about)
+                    yield from self._read(
+                        Aggregate("sum", self._all(found), column), words | a.mask, cost, FITS, *about
+                    )
                 del both
         for a in self.question.of("op", "average"):
             if found[0].gives == "number":
@@ -635,7 +678,10 @@ class OfFacts(Reader):
             rest = [
                 i
                 for i, w in enumerate(self.question.words)
-                if not mask >> i & 1 and self.question.weights[i] > 0 and not self._function_words >> i & 1 and w.text.isalnum()
+                if not mask >> i & 1
+                and self.question.weights[i] > 0
+                and not self._function_words >> i & 1
+                and w.text.isalnum()
             ]
             words = [self.question.words[i].text for i in rest]
             spelled = [s for m in found if m.fact is not None for s in [said_in(m.fact, words)] if s]

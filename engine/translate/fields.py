@@ -116,12 +116,12 @@ class Vocabulary:
         nouns: Iterable[str] = (),
         kinds_of: Iterable[str] = (),
     ) -> Vocabulary:
-        concepts = {
-            name: Concept(name, **{k: v if k == "gives" else tuple(v) for k, v in said.items()})
-            for name, said in properties.items()
-        }
-        said = {u: tuple(words) for u, words in (units or {}).items()}
-        return cls(concepts, frozenset(hidden), said, tuple(nouns), tuple(kinds_of))
+        concepts: dict[str, Concept] = {}
+        for name, said in properties.items():
+            made: dict[str, Any] = {k: v if k == "gives" else tuple(v) for k, v in said.items()}
+            concepts[name] = Concept(name, **made)
+        words = {u: tuple(phrases) for u, phrases in (units or {}).items()}
+        return cls(concepts, frozenset(hidden), words, tuple(nouns), tuple(kinds_of))
 
     def shows(self, name: str) -> bool:
         """Whether a field holds what people may ask for."""

@@ -171,6 +171,11 @@ class Lexicon:
         }
         return frozenset(schema | set(re.findall(r"[\w']+", self.generic["ignored"])))
 
+    @property
+    def spoken(self) -> frozenset[str]:
+        """`common` with the irregular forms of its words: an API that is searched for "wrote emma" has no such book."""
+        return self.common | {form for form, base in _forms().items() if base in self.common}
+
 
 def tokens(text: str) -> list[Token]:
     """The words of `text`, lower case.

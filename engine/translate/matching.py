@@ -180,7 +180,11 @@ def is_long_ago(fact: Fact) -> bool:
 def is_number(fact: Fact) -> bool:
     """Whether a field holds a number, and little else."""
     value = re.sub(r"\([^()]*\)", "", fact.value)
-    return fact.number is not None and len(re.findall(r"\d[\d.,]*", value)) == 1 and len(re.sub(r"[\d.,]+", "", value)) <= 12
+    return (
+        fact.number is not None
+        and len(re.findall(r"\d[\d.,]*", value)) == 1
+        and len(re.sub(r"[\d.,]+", "", value)) <= 12
+    )
 
 
 def items(value: str) -> list[str]:

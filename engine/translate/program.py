@@ -18,9 +18,9 @@ from .meaning import (
     Compare,
     Count,
     Entity,
+    Excerpt,
     Exists,
     Given,
-    Excerpt,
     Is,
     Listed,
     Meaning,
@@ -38,14 +38,17 @@ from .meaning import (
     Which,
 )
 
-LONG = 3  # roles in a chain
+LONG = 2  # roles in a chain
 
 
 def sql(meaning: Meaning, domain: Domain) -> str:
     """Return the program of `meaning`."""
     match meaning:
         case Names(set=rows, column=column, year=year, n=n):
-            return _names(rows, column, domain, year) + (f" ORDER BY 1 LIMIT {n}" if n and rows.top is None else "")
+            named = _names(rows, column, domain, year)
+            if not n or rows.top is not None:
+                return named
+            return f"{named} LIMIT {n}" if " ORDER BY " in named else f"{named} ORDER BY 1 LIMIT {n}"
         case Count(set=rows):
             return _count(rows, domain)
         case Aggregate(function=function, set=rows, column=column):
@@ -135,13 +138,16 @@ def _names(rows: Set, column: str, domain: Domain, year: bool = False) -> str:
             return q.select(f"year({shown}) AS year", distinct=True)
     if ranked(rows):
         return f"{q.select(shown)} GROUP BY {shown} ORDER BY count(*) DESC, {shown}"
-    return q.select(shown, distinct=True)
+    # rows of a file come in any order: the same question gets the same answer every time
+    order = f" ORDER BY {shown}" if table.in_place and not q.ordering else ""
+    return q.select(shown, distinct=True) + order
 
 
 def ranked(rows: Set) -> bool:
     """Whether the names of a set come in the order of how many ways lead to them: at the end of a long chain there
     are many, and those that are tied to the start in most ways are most surely meant."""
-    return rows.top is None and sum(isinstance(c, Through) for s in rows.nested for c in s.conditions) >= LONG
+    steps = sum(isinstance(c, Through) for s in rows.nested for c in s.conditions)
+    return steps >= LONG and all(s.top is None for s in rows.nested)
 
 
 def _copied_label(rows: Set, domain: Domain) -> tuple[Set, str] | None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from kg.domain import Column, Domain, Role, Table
 
+from .fields import pieces
 from .lexicon import Lexicon
 from .meaning import (
     Aggregate,
@@ -38,7 +39,6 @@ from .meaning import (
     Where,
     Which,
 )
-from .fields import pieces
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,9 @@ class Utterer:
     def _fact(self, s: Set) -> str:
         """ "the capital of Chad", for rows that are properties of things; empty for others."""
         table = self.domain.table(s.table)
-        name = next((str(c.values[0]) for c in s.conditions if isinstance(c, Where) and c.column == table.properties), "")
+        name = next(
+            (str(c.values[0]) for c in s.conditions if isinstance(c, Where) and c.column == table.properties), ""
+        )
         thing = next((self.set(c.set) for c in s.conditions if isinstance(c, To)), "")
         if not table.properties or not name or not thing:
             return ""

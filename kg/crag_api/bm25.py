@@ -13,11 +13,14 @@ import string
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
+from itertools import repeat
+from operator import add
 from typing import Any
 
 K1 = 1.5
 B = 0.75
 EPSILON = 0.25  # a token in more than half of the names counts as much as this part of the mean idf
+_MANY = 0.01  # the share of all names from which on a token is a common one
 
 _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 
@@ -38,6 +41,7 @@ class BM25:
         self._once: dict[str, list[int]] = {}  # token -> the names that hold it once: nearly all that hold it
         self._often: dict[str, list[tuple[int, int]]] = {}  # token -> (name, times) of the others
         self._lengths: list[int] = []
+        self._kept: dict[str, list[float]] = {}
         once, often = self._once, self._often
         for place, name in enumerate(names):
             tokens = name.split()
@@ -77,18 +81,28 @@ class BM25:
     def scores(self, tokens: Sequence[str]) -> dict[int, float]:
         """Return name -> score for the names with any of `tokens`; a token that comes twice counts twice."""
         found: dict[int, float] = {}
-        lengths, get = self._lengths, found.get
+        get = found.get
         for token in tokens:
             if token not in self._once:
                 continue
-            idf = self.idf(token)
-            gain = {n: idf * ((K1 + 1) / (1 + norm)) for n, norm in self._norms.items()}
-            for place in self._once[token]:
-                found[place] = get(place, 0.0) + gain[lengths[place]]
+            places, gains = self._once[token], self._gains(token)
+            # found[place] += gain for each place, without a loop in Python: "inc" is in half of all company names
+            found.update(zip(places, map(add, map(get, places, repeat(0.0)), gains), strict=True))
             for place, times in self._often.get(token, ()):
-                norm = self._norms[lengths[place]]
-                found[place] = get(place, 0.0) + idf * (times * (K1 + 1) / (times + norm))
+                norm = self._norms[self._lengths[place]]
+                found[place] = get(place, 0.0) + self.idf(token) * (times * (K1 + 1) / (times + norm))
         return found
+
+    def _gains(self, token: str) -> list[float]:
+        # What the token adds to each name that holds it once; kept where there are many.
+        if token in self._kept:
+            return self._kept[token]
+        idf, places = self.idf(token), self._once[token]
+        gain = {n: idf * ((K1 + 1) / (1 + norm)) for n, norm in self._norms.items()}
+        gains = [gain[self._lengths[place]] for place in places]
+        if len(places) >= _MANY * len(self):
+            self._kept[token] = gains
+        return gains
 
     def best(self, query: str, n: int, prefer: Callable[[int], Any]) -> list[int]:
         """Return the best `n` names for `query`, best first; of equal scores the one with the smallest `prefer`.
@@ -97,6 +111,8 @@ class BM25:
         tiny index can have: the server cuts first and drops the zeros then.
         """
         found = self.scores(normalise(query).split())
+        if not found or min(found.values()) > 0:
+            return _top(found, n, prefer)
         above = {place: score for place, score in found.items() if score > 0}
         below = {place: score for place, score in found.items() if score < 0}
         best = _top(above, n, prefer)
@@ -106,8 +122,11 @@ class BM25:
 
 
 def _top(scores: dict[int, float], n: int, prefer: Callable[[int], Any]) -> list[int]:
-    # Only names at or above the n-th score are sorted: `prefer` is dear, and a common first name ties a thousand.
+    # Only names at or above the n-th score are looked at: `prefer` is dear, and a common first name ties a thousand.
+    ties: list[int] = []
     if len(scores) > n:
         least = heapq.nlargest(n, scores.values())[-1]
-        scores = {place: score for place, score in scores.items() if score >= least}
-    return sorted(scores, key=lambda place: (-scores[place], prefer(place)))[:n]
+        ties = [place for place, score in scores.items() if score == least]
+        scores = {place: score for place, score in scores.items() if score > least}
+    best = sorted(scores, key=lambda place: (-scores[place], prefer(place)))
+    return best + heapq.nsmallest(n - len(best), ties, key=prefer)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import math
 import sqlite3
+import threading
+import weakref
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from functools import lru_cache
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ from kg.crag_api.files import DataFileError, Once, existing, no_collection, read
 from kg.crag_api.safe_pickle import loads, read_bytes
 
 _DEPTH = 50  # of a value; what is deeper, or holds itself, is refused
+_LEAVES = frozenset({str, int, bool, type(None)})
 
 
 def read_dict(path: Path) -> dict[str, Any]:
@@ -37,40 +40,39 @@ def read_dict(path: Path) -> dict[str, Any]:
 class Keyed:
     """The values of a SqliteDict file, read one by one, or of the JSON file {key: value} in its place.
 
-    The file is opened at each look-up, which takes less time than one to unpickle a value, and needs no lock. It is
-    opened as one that does not change, so that SQLite writes nothing beside it.
+    A file is opened as one that does not change, so that SQLite writes nothing beside it. Threads may share this.
     """
 
     def __init__(self, path: Path):
         self._path = path
         self._json = Once(lambda: read_dict(path))
+        self._connection = Once(self._open)
+        self._lock = threading.Lock()
+        self._recent = lru_cache(maxsize=64)(self._read)  # a question asks for several facts of a company
 
     def get(self, key: str) -> Any:
         """Return the value at `key`, with None for the numbers JSON does not have; None if there is no such key.
 
         Raises DataFileError.
         """
+        return self._recent(key)
+
+    def _read(self, key: str) -> Any:
         if self._in_json():
             return self._json().get(key)
-        with self._rows("SELECT value FROM unnamed WHERE key = ?", key) as rows:
-            row = next(rows, None)
-        return None if row is None else self._value(key, row[0])
+        rows = self._rows("SELECT value FROM unnamed WHERE key = ?", key)
+        return self._value(key, rows[0][0]) if rows else None
 
     def items(self) -> Iterator[tuple[str, Any]]:
         """Yield every key and its value. Raises DataFileError."""
         if self._in_json():
             yield from self._json().items()
-            return
-        with self._rows("SELECT key, value FROM unnamed") as rows:
-            yield from ((key, self._value(key, value)) for key, value in rows)
+        else:
+            yield from ((key, self._value(key, value)) for key, value in self._rows("SELECT key, value FROM unnamed"))
 
-    def keys(self) -> Iterator[str]:
-        """Yield every key. Raises DataFileError."""
-        if self._in_json():
-            yield from self._json()
-            return
-        with self._rows("SELECT key FROM unnamed") as rows:
-            yield from (key for (key,) in rows)
+    def keys(self) -> list[str]:
+        """Return every key. Raises DataFileError."""
+        return list(self._json()) if self._in_json() else [key for (key,) in self._rows("SELECT key FROM unnamed")]
 
     def exists(self) -> bool:
         """Return whether there is a file to read."""
@@ -79,24 +81,32 @@ class Keyed:
     def _in_json(self) -> bool:
         return existing(self._path).suffix == ".json"
 
-    def _value(self, key: str, pickled: bytes) -> Any:
-        what = f"The data file {self._path}, at {key!r},"
-        value = loads(bytes(pickled), what)
+    def _value(self, key: str, pickled: Any) -> Any:
+        what = f"The data file {self._path}, at {key!r:.60},"
+        if not isinstance(pickled, bytes):
+            raise DataFileError(f"{what} does not hold a pickle.")
+        value = loads(pickled, what)
         try:
             return Copier(len(pickled))(value)
         except ValueError as e:
             raise DataFileError(f"{what} holds {e}.") from e
 
-    @contextmanager
-    def _rows(self, sql: str, *args: str) -> Iterator[Iterator[tuple[Any, ...]]]:
-        if not self._path.is_file():
-            raise DataFileError(f"The data file {self._path} cannot be read (there is no such file).")
+    def _rows(self, sql: str, *args: str) -> list[tuple[Any, ...]]:
         try:
-            address = f"{self._path.resolve().as_uri()}?mode=ro&immutable=1"
-            with closing(sqlite3.connect(address, uri=True)) as connection:
-                yield connection.execute(sql, args)
+            with self._lock:
+                return self._connection().execute(sql, args).fetchall()
+        except UnicodeEncodeError:  # half of a surrogate pair, which no key of a file has
+            return []
         except sqlite3.Error as e:
             raise DataFileError(f"The data file {self._path} is not a usable SqliteDict file ({e}).") from e
+
+    def _open(self) -> sqlite3.Connection:
+        if not self._path.is_file():
+            raise DataFileError(f"The data file {self._path} cannot be read (there is no such file).")
+        address = f"{self._path.resolve().as_uri()}?mode=ro&immutable=1"
+        connection = sqlite3.connect(address, uri=True, check_same_thread=False)  # calls take turns, see _rows
+        weakref.finalize(self, connection.close)
+        return connection
 
 
 class Copier:
@@ -111,18 +121,24 @@ class Copier:
     def __call__(self, value: Any, depth: int = 0) -> Any:
         """Return a copy of `value`. Raises ValueError if it is too deep, too large, or nothing JSON knows."""
         kind = type(value)
-        if kind is str or kind is int or kind is bool or value is None:
+        if kind in _LEAVES:
             return value
         if kind is float:
-            return value if math.isfinite(value) else None
+            return value if isfinite(value) else None
         if kind is not dict and kind is not list and kind is not tuple:
             raise ValueError(f"a {kind.__name__}")
         self._room -= len(value)
         if depth > _DEPTH or self._room < 0:
             raise ValueError("a structure that is too deep or too large")
         if kind is dict:
-            return {_key(key): self(item, depth + 1) for key, item in value.items()}
-        return [self(item, depth + 1) for item in value]
+            # texts and numbers, nearly all there is, are copied here: a call for each would double the time
+            return {
+                key if type(key) is str else _key(key): item
+                if type(item) in _LEAVES or (type(item) is float and isfinite(item))
+                else self(item, depth + 1)
+                for key, item in value.items()
+            }
+        return [item if type(item) in _LEAVES else self(item, depth + 1) for item in value]
 
 
 def _key(key: Any) -> str:

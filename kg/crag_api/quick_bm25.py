@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import repeat
+from operator import add
 
 from kg.crag_api.bm25 import K1, B, normalise
 
@@ -39,9 +41,10 @@ class QuickBM25:
                     self._places.setdefault(word, []).append(place)
                     if times > 1:
                         self._times[word, place] = times
+        self._kept: dict[str, dict[int, float]] = {}
         self._repeated = {word for word, _ in self._times}
         mean = sum(self._lengths) / len(self._lengths) if self._lengths else 1.0
-        self._norms = [K1 * (1 - B + B * n / (mean or 1.0)) for n in range(max(self._lengths, default=0) + 1)]
+        self._norms = {n: K1 * (1 - B + B * n / (mean or 1.0)) for n in set(self._lengths)}
         rare = {word: places for word, places in self._places.items() if self._idf(word) > CUTOFF}
         if rare:  # on fewer than 83 names none is rare, and the original does not start: then all words count
             self._places = rare
@@ -50,13 +53,10 @@ class QuickBM25:
         """Return at most 10 names, best first; of equal scores the one first found, by word and then by name."""
         found: dict[int, float] = {}
         for word in normalise(query).split():
-            gains = self._gains(word)
-            if found:
-                get = found.get
-                for place, gain in gains.items():
-                    found[place] = get(place, 0.0) + gain
-            else:
-                found = gains
+            if not found:
+                found = dict(self._gains(word))
+            elif gains := self._gains(word):
+                found.update(zip(gains, map(add, map(found.get, gains, repeat(0.0)), gains.values()), strict=True))
         if len(found) > TOP:
             least = sorted(found.values(), reverse=True)[TOP - 1]
             found = {place: score for place, score in found.items() if score >= least}
@@ -69,14 +69,17 @@ class QuickBM25:
 
     def _gains(self, word: str) -> dict[int, float]:
         # place -> what the word adds to the score; evaluated in the original's order, to be equal to the last bit
+        if word in self._kept:
+            return self._kept[word]
         places = self._places.get(word)
         if not places:
             return {}
-        idf, lengths = self._idf(word), self._lengths
-        once = [idf * (K1 + 1) / (1 + norm) for norm in self._norms]
-        gains = {place: once[lengths[place]] for place in places}
+        top = self._idf(word) * (K1 + 1)
+        once = {n: top / (1 + norm) for n, norm in self._norms.items()}
+        gains = dict(zip(places, map(once.__getitem__, map(self._lengths.__getitem__, places)), strict=True))
         if word in self._repeated:
             for place in places:
                 if times := self._times.get((word, place)):
-                    gains[place] = idf * times * (K1 + 1) / (times + self._norms[lengths[place]])
+                    gains[place] = self._idf(word) * times * (K1 + 1) / (times + self._norms[self._lengths[place]])
+        self._kept[word] = gains
         return gains

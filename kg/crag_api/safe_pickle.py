@@ -74,8 +74,8 @@ def _lengths(width: int) -> bytes:
 # The opcodes of plain data with their arguments, so that nearly all of a file is skipped in C. A memo number has 20
 # bits here. What does not match (long texts, classes, large memo numbers) is looked at singly.
 _COMMON = re.compile(
-    rb"(?:[\x85-\x89\x8f-\x91\x94()\]}Naeltuds012]|[\x80Khq].|M..|[Jj].{4}|r..[\x00-\x0f]\x00|[G\x95].{8}"
-    rb"|\x8c(?:" + _lengths(1) + rb")|X(?:" + _lengths(4) + rb"))++",
+    rb"(?:[\x85-\x89\x8f-\x91\x94()\]}Naeltuds012]++|h.|G........|\x8c(?:" + _lengths(1) + rb")|[\x80Kq].|[Jj]...."
+    rb"|M..|r..[\x00-\x0f]\x00|\x95........|X(?:" + _lengths(4) + rb"))++",
     re.DOTALL,
 )
 

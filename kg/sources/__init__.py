@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
+from kg.domain import Api, Domain, Files
 from kg.errors import SourceError
 from kg.sources.base import Name, Source
 from kg.sources.crag import SAMPLE, CragSource
 from kg.sources.files import FileSource
 from kg.sources.http import HttpSource
 from kg.sources.replay import RecordingSource, ReplaySource
+from kg.sources.rest import RestSource
 
 __all__ = [
     "SAMPLE",
@@ -19,21 +22,35 @@ __all__ = [
     "Name",
     "RecordingSource",
     "ReplaySource",
+    "RestSource",
     "Source",
     "open_source",
 ]
 
 
 def open_source(
-    name: str, *, base: Path | None = None, server: str | None = None, listing_timeout: float = 10.0
+    of: str | Domain,
+    *,
+    base: Path | None = None,
+    server: str | None = None,
+    listing_timeout: float = 10.0,
+    env: Mapping[str, str] | None = None,
 ) -> Source:
-    """Return the source a domain names. "crag" is in process over `base` (None: the bundled sample), or the
-    server at the address `server`, which may take `listing_timeout` seconds to list the names of a table.
+    """Return the source of a domain, or the one of that name.
 
-    Nothing is read or asked yet. Raises SourceError on an unknown name or an address that is none.
+    "crag" is in process over `base` (None: the bundled sample), or the server at the address `server`, which may take
+    `listing_timeout` seconds to list the names of a table. The secret of an API is taken from `env`. Nothing is read
+    or asked yet. Raises SourceError on an unknown name or an address that is none.
     """
-    if name != "crag":
-        raise SourceError("there is no source of this name; there is crag.", endpoint=name)
+    source = of if isinstance(of, str) else of.source
+    if isinstance(source, Api):
+        assert isinstance(of, Domain)
+        return RestSource(source, of.fetches, env=env or {}, name=of.name)
+    if isinstance(source, Files):
+        assert isinstance(of, Domain)
+        return FileSource(of)
+    if source != "crag":
+        raise SourceError("there is no source of this name; there is crag.", endpoint=source)
     if server is not None:
-        return HttpSource(server, name=name, listing_timeout=listing_timeout)
-    return CragSource(SAMPLE if base is None else base, name=name)
+        return HttpSource(server, name=source, listing_timeout=listing_timeout)
+    return CragSource(SAMPLE if base is None else base, name=source)
