@@ -146,7 +146,7 @@ class OfFacts(Reader):
         """The reading, unless it leaves out a word that speaks of another property."""
         context = 0
         for thing in about:
-            mask |= described(thing, self.question)
+            mask |= described(thing, self.question, self.composer.lexicon)
             context |= self._context(thing, mask)
         mask |= self._units(meaning)
         spoken = 0
@@ -238,10 +238,11 @@ class OfFacts(Reader):
                 if unit_of(one.fact.property) == unit_of(two.fact.property):
                     values = [Names(self._rows(m), self.columns.number) for m in (one, two)]
                     mask = one.thing.mask | one.mask | two.mask | a.mask
-                    yield from self._read(Calculate("distance", *values), mask, one.thing.cost, FITS, one.thing)
+                    pair = Calculate("distance", values[0], values[1])
+                    yield from self._read(pair, mask, one.thing.cost, FITS, one.thing)
 
     def _is_a(self, thing: Thing) -> Iterator[Reading]:
-        """ "Is neon a noble gas": yes, if a field that says what a thing is says so. What none says may yet be so."""
+        """ "Is neon a noble gas": yes, if a field that says what a thing is says so. If none does, nobody knows."""
         end = thing.mask.bit_length()
         rest = [
             i for i in range(end, len(self.question.words)) if self.question.words[i].text not in ("a", "an", "the")
@@ -408,7 +409,7 @@ class OfFacts(Reader):
                     yield self.reading(Names(rows, self.facts.value), (1 << len(self.question.words)) - 1, 0.0, FITS)
         kinds = self._kinds(thing)
         if kinds and not kinds[2] and not self.wanted.yes_no:
-            atom, property_, _ = kinds
+            atom = kinds[0]
             concept = self.composer.lexicon.vocabulary.concepts[atom.meant.column]
             said = [b.mask for b in self.question.of("property", "says") if b.meant.column == concept.name]
             if said:
@@ -425,7 +426,7 @@ class OfFacts(Reader):
                 Exists(self._rows(m, Where(self.facts.value, "=", ("True",)))), mask | 1, cost, FITS, m.thing
             )
             return
-        mask |= described(m.thing, self.question)
+        mask |= described(m.thing, self.question, self.composer.lexicon)
         rest = [
             (i, w)
             for i, w in enumerate(self.question.words)
@@ -442,6 +443,9 @@ class OfFacts(Reader):
         if m.gives == "number":
             return
         words = [w.text for _, w in rest]
+        named = any(n.cost < SURELY and n.mask & used for n in self.question.named)
+        if named and m.gives not in ("list", "place", "person"):
+            return  # "do France and Brazil use the same currency"
         spelled = said_in(m.fact, words)
         if not spelled and (len(words) > 3 or not self._is_whole(m)):
             return
@@ -512,7 +516,7 @@ class OfFacts(Reader):
             else []
         )
         known = self._look_up(tuple(dict.fromkeys(keys)))
-        mask = m.mask | m.thing.mask | described(m.thing, self.question)
+        mask = m.mask | m.thing.mask | described(m.thing, self.question, self.composer.lexicon)
         more, said = self._conditions(m)
         for key, about in known.items():
             if key == m.thing.entity.key or more is None:
@@ -655,7 +659,8 @@ class OfFacts(Reader):
 
     def _is_later(self, found: list[Match], column: str) -> bool:
         a, b = found[0].fact, found[1].fact
-        assert a is not None and b is not None
+        assert a is not None
+        assert b is not None
         return bool(str(a.day) > str(b.day)) if column == self.columns.day else bool((a.year or 0) > (b.year or 0))
 
     def _all(self, found: list[Match], *more: Condition) -> Set:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 
 from kg.text import fold
 
 from .fields import Concept, pieces, plain_name
-from .lexicon import Lexicon, stem, tokens
+from .lexicon import Atom, Lexicon, stem, tokens
 from .meaning import Entity
 from .properties import Fact, Known
 from .question import Named, Question
@@ -22,10 +22,12 @@ UNLIKELY = 1.5  # what a name may cost
 SURE = 0.4  # what is left of that if the question says what the thing is
 RENAMED = 0.15  # what it costs to take a name for that of a less known thing
 
+_SMALL = frozenset(["of", "by", "in", "on", "the", "a", "and", "for", "to", "at", "s"])
 _UPPER = "A-ZÀ-ÖØ-ÞĀĂĄĆČĎĐĒĖĘĚĞĢĪİĶĹĻŁŃŇŌŐŒŔŘŚŞŠŢŤŪŮŰŹŻŽΑ-ΩА-Я"
 _WORD = rf"(?:(?:[{_UPPER}]\.)+|(?:Jr|Sr|St|Dr)\.|[{_UPPER}][^\s,;().]*)"
 _NAME = rf"{_WORD}(?: (?:{_WORD}|de|di|da|del|della|van|von|der|den|la|le|el|al|bin|ibn|y|of))*(?<! of)"
 _MONTH = "(?:January|February|March|April|May|June|July|August|September|October|November|December)"
+_DATED = re.compile(rf"(?:on |in |c\. ?)?(?:\d|{_MONTH}|[A-Z][a-z]{{2}}\b)")
 # What follows an opening in the sentences about a thing; both Python and DuckDB read these.
 _TAKEN = {
     "names": rf"({_NAME.replace('(?<! of)', '')}(?:(?:, and |, | and | & ){_NAME.replace('(?<! of)', '')})*)",
@@ -144,7 +146,7 @@ def _by_own_name(thing: Thing, question: Question, lexicon: Lexicon) -> Iterator
     """Fields all of whose own words stand in the question."""
     places: dict[str, int] = {}
     for i, w in enumerate(question.words):
-        if not thing.mask >> i & 1 and question.weights[i] > 0:
+        if not thing.mask >> i & 1:
             places.setdefault(w.stem, i)
     labels = thing.known.labels
     for fact in thing.known.facts:
@@ -152,8 +154,8 @@ def _by_own_name(thing: Thing, question: Question, lexicon: Lexicon) -> Iterator
             continue
         label = labels.get(fact.property)
         words = [t.stem for t in tokens(label)] if label else [stem(w) for w in plain_name(fact.property).split()]
-        words = [w for w in words if w not in lexicon.ignored]
-        if not words or not all(w in places for w in words):
+        words = [w for w in words if w not in _SMALL]
+        if not words or not all(w in places for w in words) or not any(question.weights[places[w]] for w in words):
             continue
         mask = sum(1 << places[w] for w in dict.fromkeys(words))
         if any(a.mask & mask == mask for a in question.of("op")):
@@ -165,7 +167,7 @@ def gives_of(fact: Fact) -> str:
     """What a field holds, by the look of it."""
     if fact.value in ("True", "False"):
         return "flag"
-    if (fact.day is not None and len(fact.value) <= 25) or (fact.year is not None and len(fact.value) <= 12):
+    if (fact.day is not None and _DATED.match(fact.value)) or (fact.year is not None and len(fact.value) <= 12):
         return "date"
     if is_number(fact):
         return "number"
@@ -180,11 +182,8 @@ def is_long_ago(fact: Fact) -> bool:
 def is_number(fact: Fact) -> bool:
     """Whether a field holds a number, and little else."""
     value = re.sub(r"\([^()]*\)", "", fact.value)
-    return (
-        fact.number is not None
-        and len(re.findall(r"\d[\d.,]*", value)) == 1
-        and len(re.sub(r"[\d.,]+", "", value)) <= 12
-    )
+    numbers, rest = re.findall(r"\d[\d.,]*", value), re.sub(r"[\d.,]+", "", value)
+    return fact.number is not None and len(numbers) == 1 and len(rest) <= 12
 
 
 def items(value: str) -> list[str]:
@@ -195,19 +194,19 @@ def items(value: str) -> list[str]:
 def said_in(fact: Fact, words: list[str]) -> list[str]:
     """The words of a field that are those of a question, as they are spelled there; empty if one is missing."""
     spelled: dict[str, str] = {}
-    for w in re.findall(r"[^\W_]+(?:['’][^\W_]+)*", fact.value):
+    for w in re.findall(r"[^\W_]+(?:['\u2019][^\W_]+)*", fact.value):
         spelled.setdefault(fold(w), w)
         spelled.setdefault(stem(fold(w)), w)
     found = [spelled.get(fold(w)) or spelled.get(stem(fold(w))) for w in words]
     return [f for f in found if f] if all(found) else []
 
 
-def described(thing: Thing, question: Question) -> int:
+def described(thing: Thing, question: Question, lexicon: Lexicon) -> int:
     """The words right before the name of a thing that say what it is: "the wide receiver Terrence Murphy"."""
     mask, i = 0, (thing.mask & -thing.mask).bit_length() - 2
     while i >= 0 and question.words[i].text.isalnum():
         word = question.words[i]
-        spoken = any(a.mask >> i & 1 for a in question.of("property", "says"))
+        spoken = any(word.text in _words_of(a, lexicon) for a in question.of("property", "says") if a.mask >> i & 1)
         if word.stem in thing.known.stems and question.weights[i] > 0 and not spoken:
             mask |= 1 << i
         elif word.text not in ("the", "a", "an"):
@@ -216,8 +215,9 @@ def described(thing: Thing, question: Question) -> int:
     return mask
 
 
-def with_mask(match: Match, mask: int) -> Match:
-    return replace(match, mask=match.mask | mask)
+def _words_of(atom: Atom, lexicon: Lexicon) -> set[str]:
+    """The words of all phrases for a concept, in their own forms: "receiver" is none for what was received."""
+    return {w for phrase in lexicon.vocabulary.concepts[atom.meant.column].says for w in phrase.split()}
 
 
 def choose(named: list[Named]) -> list[Named]:
