@@ -9,6 +9,7 @@ question unread: what an encyclopaedia does not say must not be answered by what
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -62,6 +63,7 @@ CONTEXT = 0.1  # what it costs that words are explained only by standing in what
 HOP = 0.3  # what it costs to go on from a value to the thing of that name
 PLACES = ("country", "city", "place", "town", "nation", "state", "continent")
 EARLIER, LATER = ("first", "earlier", "earliest", "sooner", "before"), ("later", "last", "latest", "after")
+NAME = re.compile(r"[^\W\d_a-z]\S+ [^\d]+")  # what may be somebody's name
 SURELY = 0.5  # what a name costs that is surely meant
 SHORT = 9  # a number of so few characters is given as it is written
 LONG = 3  # so many things are a list
@@ -299,8 +301,12 @@ class OfFacts(Reader):
                 scaled = Scaled(self._rows(m, *more), self.columns.number, *scale, to)
                 yield from self._read(scaled, mask | words, cost, fit, m.thing)
                 return
+        if pattern := self._item_of_year(m):
+            excerpt = Excerpt(self._rows(m), self.facts.value, pattern)
+            yield from self._read(excerpt, mask, cost, fit, m.thing)
+            return
         if m.gives == "place" and len(items(m.fact.value)) > 1:
-            asked = self._asked_noun(m)
+            asked = self._asked_noun(m)[0]
             part = "([^,]+)$" if asked in ("country", "nation") else "^([^,]+)" if asked in ("city", "town") else ""
             if part:
                 excerpt = Excerpt(self._rows(m, *more), self.facts.value, part)
@@ -309,6 +315,14 @@ class OfFacts(Reader):
         if unit_of(m.fact.property) == "ft" and any(unit_of(f.property) == "in" for f in m.thing.known.facts):
             return  # so many feet, and inches
         yield from self._read(self._value(m, *more), mask, cost, fit, m.thing)
+
+    def _item_of_year(self, m: Match) -> str:
+        """The part of a list that names the year of the question: "US$ 50 million (2014), US$ 53 million (2013)"."""
+        assert m.fact is not None
+        for w in self.question.words:
+            if len(w.text) == 4 and w.text.isdigit() and m.fact.value.count("(") > 1 and f"({w.text})" in m.fact.value:
+                return rf"([^()]*[^() ,]) *\({w.text}\)"
+        return ""
 
     def _value(self, m: Match, *more: Condition) -> Names:
         """What is said of a property: a day or a year, a number, or the text."""
@@ -327,35 +341,41 @@ class OfFacts(Reader):
         """How well what a property gives answers the question word."""
         w, gives = self.wanted, m.gives
         words = [x.text for x in self.question.words]
-        if w.explanation:
+        if w.explanation or {"when", "where"} <= set(words):
+            return CLASHES
+        if self.question.of("op", "age") and gives != "number":
             return CLASHES
         if w.date or "month" in words:
-            if m.concept is not None and gives == "text" and m.fact is not None and m.fact.year:
+            if m.concept is not None and gives in ("text", "list") and m.fact is not None and m.fact.year:
                 return FITS / 2  # "years active"
             return FITS if gives == "date" else CLASHES
         if w.place:
             return FITS if gives == "place" else CLASHES
         if w.person:
+            if m.concept is None and m.fact is not None and NAME.match(m.fact.value):
+                return FITS
             return FITS if gives == "person" else 0.0 if gives in ("text", "list") else CLASHES
         if w.number or w.money:
             return FITS if gives == "number" else 0.0 if w.money and gives in ("text", "list") else CLASHES
         if "how" in words[:3]:
             return FITS if gives == "number" else CLASHES
-        asked = self._asked_noun(m)
-        if asked in PLACES:
+        asked, is_said = self._asked_noun(m)
+        if asked in PLACES and not is_said:
             return FITS if gives == "place" else 0.0 if gives in ("list", "text") else CLASHES
-        if asked and gives in ("number", "date", "flag"):
+        if asked and not is_said and gives in ("number", "date", "flag"):
             return CLASHES  # "what team drafted him" asks for no number
         return -0.2 if gives == "date" else 0.1
 
-    def _asked_noun(self, m: Match) -> str:
-        """What "which" or "what" asks for, if it is a thing, and not the property itself: "which team"."""
+    def _asked_noun(self, m: Match) -> tuple[str, bool]:
+        """What "which" or "what" asks for, if it is a thing ("which team"), and whether the property says it."""
         for i, w in enumerate(self.question.words[:-1]):
             if w.text in ("which", "what"):
-                noun = [a for a in self.question.of("property", "noun") if a.first == i + 1 and not a.mask & m.mask]
+                noun = [a for a in self.question.of("property", "noun") if a.first == i + 1]
                 text = self.question.words[i + 1].text
-                return text if noun and text not in ("year", "month", "day", "date", "time") else ""
-        return ""
+                if noun and text not in ("year", "month", "day", "date", "time"):
+                    return text, bool(noun[0].mask & m.mask)
+                return "", False
+        return "", False
 
     # -- conditions ----------------------------------------------------------------------------------------------
 
@@ -371,8 +391,12 @@ class OfFacts(Reader):
                     return None, 0
                 more.append(Where(self.columns.year, "=", (int(w.text),)))
                 mask |= 1 << i
+            elif (dated := self._dated(m, int(w.text))) is not None:
+                return dated, 1 << i
             elif self._is_of_year(m.thing.known, int(w.text)):
                 mask |= 1 << i
+            else:
+                return None, 0  # nobody knows what was so then
         kinds = self._kinds(m.thing)
         if kinds:
             atom, fact_property, is_so = kinds
@@ -383,6 +407,16 @@ class OfFacts(Reader):
             else:
                 return None, 0
         return tuple(more), mask
+
+    def _dated(self, m: Match, year: int) -> tuple[Condition, ...] | None:
+        """A condition that fails, if another field tells that it was in another year: the prize of 1952."""
+        concepts = self.composer.lexicon.vocabulary.concepts
+        if m.concept is None or m.concept.dated not in concepts:
+            return None
+        by = self._held(m.thing, m.concept.dated)
+        if by is None or by.fact is None or by.fact.year in (None, year) or self._is_of_year(m.thing.known, year):
+            return None
+        return (Where(self.columns.year, "=", (year,)),)
 
     def _is_of_year(self, known: Known, year: int) -> bool:
         return any(f.year == year or str(year) in f.value for f in known.facts) or str(year) in known.text
@@ -538,6 +572,7 @@ class OfFacts(Reader):
             yield from self._reckoned(found, mask, cost)
             yield from self._those(found, mask, cost)
             yield from self._same(found, mask, cost)
+        yield from self._those_of(group)
         yield from self._life_spans(group, mask, cost)
         yield from self._other_value(group)
 
@@ -701,6 +736,28 @@ class OfFacts(Reader):
         else:
             yield from self._read(Names(rows, self.columns.entity), mask, cost, FITS, *about)
 
+    def _those_of(self, group: list[Thing]) -> Iterator[Reading]:
+        """Which of several things have the last one: "which of Norway, Austria and France border Germany"."""
+        *group, last = group
+        if self.wanted.yes_no or len(group) < 2:
+            return
+        mask = last.mask
+        cost = last.cost
+        for t in group:
+            mask |= t.mask
+            cost += t.cost
+        for found in self._shared(group):
+            spelled = [s for m in found if m.fact is not None for s in [said_in(m.fact, last.entity.text.split())] if s]
+            if found[0].gives != "list" or not spelled:
+                continue
+            rows = self._all(found, Where(self.facts.value, "says", tuple(spelled[0])))
+            words = mask | found[0].mask
+            counts = self.question.of("op", "count")
+            if self.wanted.count and counts:
+                yield from self._read(Count(rows), words | counts[0].mask, cost, FITS, *group)
+            else:
+                yield from self._read(Names(rows, self.columns.entity), words, cost, FITS, *group)
+
     def _same(self, found: list[Match], mask: int, cost: float) -> Iterator[Reading]:
         """Whether two things have the same, or all of them have it: "do they use the same currency"."""
         words = [w.text for w in self.question.words]
@@ -741,14 +798,15 @@ class OfFacts(Reader):
 
     def _other_value(self, group: list[Thing]) -> Iterator[Reading]:
         """Whether a value of one thing is the other: "does Chad border Niger"."""
-        if not self.wanted.yes_no or len(group) != 2:
+        words = {w.text for w in self.question.words}
+        if not self.wanted.yes_no or len(group) != 2 or words & {"than", "same"}:
             return
         for thing, other in itertools.permutations(group):
             for m in matches(thing, self.question, self.composer.lexicon):
                 if m.fact is None or m.gives not in ("list", "person", "place", "text"):
                     continue
                 spelled = said_in(m.fact, other.entity.text.split())
-                if (not spelled and m.gives != "list") or "same" in {w.text for w in self.question.words}:
+                if not spelled and m.gives != "list":
                     continue
                 says = Where(self.facts.value, "says", tuple(spelled or other.entity.text.split()))
                 mask = thing.mask | other.mask | m.mask | 1

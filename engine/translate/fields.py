@@ -84,7 +84,7 @@ class Concept:
 
     `gives` is what it is: date, number, text, person, place, list, flag. `text` are patterns of the sentences that tell
     it where no field does. `kinds` are words that exclude each other ("physics", "peace"). `denies` are words for what
-    there is not where a flag is set: a landlocked country has no coast.
+    there is not where a flag is set: a landlocked country has no coast. `dated` is the concept that tells its year.
     """
 
     name: str
@@ -93,6 +93,7 @@ class Concept:
     text: tuple[str, ...] = ()
     kinds: tuple[str, ...] = ()
     denies: tuple[str, ...] = ()
+    dated: str = ""
     says: tuple[str, ...] = ()
     most: tuple[str, ...] = ()
     least: tuple[str, ...] = ()
@@ -120,7 +121,7 @@ class Vocabulary:
     ) -> Vocabulary:
         concepts: dict[str, Concept] = {}
         for name, said in properties.items():
-            made: dict[str, Any] = {k: v if k == "gives" else tuple(v) for k, v in said.items()}
+            made: dict[str, Any] = {k: v if isinstance(v, str) else tuple(v) for k, v in said.items()}
             concepts[name] = Concept(name, **made)
         words = {u: tuple(phrases) for u, phrases in (units or {}).items()}
         return cls(concepts, frozenset(hidden), words, tuple(nouns), tuple(kinds_of))

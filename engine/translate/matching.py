@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+from kg.derive import day
 from kg.text import fold
 
 from .fields import Concept, pieces, plain_name
@@ -20,6 +21,7 @@ OWN = 0.1  # what it costs to know a field only by its own name
 IN_TEXT = 0.4  # what it costs to take a property out of the sentences about a thing
 UNLIKELY = 1.5  # what a name may cost
 SURE = 0.4  # what is left of that if the question says what the thing is
+DATE_LENGTH = 22  # how far into a field a date may reach that it gives
 RENAMED = 0.15  # what it costs to take a name for that of a less known thing
 
 _SMALL = frozenset(["of", "by", "in", "on", "the", "a", "and", "for", "to", "at", "s"])
@@ -27,7 +29,6 @@ _UPPER = "A-ZÀ-ÖØ-ÞĀĂĄĆČĎĐĒĖĘĚĞĢĪİĶĹĻŁŃŇŌŐŒŔŘŚŞ�
 _WORD = rf"(?:(?:[{_UPPER}]\.)+|(?:Jr|Sr|St|Dr)\.|[{_UPPER}][^\s,;().]*)"
 _NAME = rf"{_WORD}(?: (?:{_WORD}|de|di|da|del|della|van|von|der|den|la|le|el|al|bin|ibn|y|of))*(?<! of)"
 _MONTH = "(?:January|February|March|April|May|June|July|August|September|October|November|December)"
-_DATED = re.compile(rf"(?:on |in |c\. ?)?(?:\d|{_MONTH}|[A-Z][a-z]{{2}}\b)")
 # What follows an opening in the sentences about a thing; both Python and DuckDB read these.
 _TAKEN = {
     "names": rf"({_NAME.replace('(?<! of)', '')}(?:(?:, and |, | and | & ){_NAME.replace('(?<! of)', '')})*)",
@@ -84,6 +85,8 @@ def matches(thing: Thing, question: Question, lexicon: Lexicon, *, kinds: tuple[
     spoken = list(_by_concept(thing, question, lexicon, kinds))
     meant = {m.fact.property for m in spoken if m.fact is not None}
     own = [m for m in _by_own_name(thing, question, lexicon) if m.fact is None or m.fact.property not in meant]
+    longest = [m.mask for m in own if m.mask.bit_count() > 1]
+    spoken = [m for m in spoken if not any(m.mask != o and m.mask & o == m.mask for o in longest)]
     for m in [*spoken, *own]:
         place = (m.fact.property if m.fact else "", m.pattern, m.gives)
         known = found.get(place)
@@ -167,7 +170,7 @@ def gives_of(fact: Fact) -> str:
     """What a field holds, by the look of it."""
     if fact.value in ("True", "False"):
         return "flag"
-    if (fact.day is not None and _DATED.match(fact.value)) or (fact.year is not None and len(fact.value) <= 12):
+    if (fact.day is not None and day(fact.value[:DATE_LENGTH]) == str(fact.day)) or (fact.year is not None and len(fact.value) <= 12):
         return "date"
     if is_number(fact):
         return "number"
