@@ -78,6 +78,7 @@ class Canonical:
         self.domain = lexicon.domain
         self.dated = frozenset(t.name for t in self.domain.tables if t.moment)
         self._series = lru_cache(1_000)(self._find_series)
+        self._fuller = lru_cache(1_000)(self._find_fuller)
         self._masked_utterer, self._utterer = Utterer(lexicon), Utterer(lexicon, names=True)
 
     def translate(self, question: str, *, now: dt.datetime, closely: bool = False) -> Translated:
@@ -162,6 +163,8 @@ class Canonical:
                     replace(n, series=self._series(mention.text, n.table)) if {"", n.table} & set(plural) else n
                     for n in _by_table(mention, mask)
                 ]
+        if any(t.properties for t in self.domain.tables):
+            out = [replace(n, fuller=self._fuller(n.best.text, n.table)) for n in out]
         out = [replace(n, cost=n.cost + PARTIAL) if self._goes_on(n, words, atoms, out) else n for n in out]
         out = [replace(n, cost=n.cost + EVERYDAY) if self._is_everyday(n, words) else n for n in out]
         sure = [n for n in out if n.cost < 0.3]
@@ -185,6 +188,14 @@ class Canonical:
             return ()
         found = [c for text in longer for c in self.linker.lookup(text, table) if c.how == "exact"]
         return tuple(Entity(c.key, c.text) for c in {c.key: c for c in found}.values())
+
+    def _find_fuller(self, name: str, table: str) -> tuple[Entity, ...]:
+        """Who is also called so, with further names in between: an encyclopaedia may have somebody twice."""
+        said = fold(name).split()
+        if len(said) != 2:
+            return ()
+        found = ((c, fold(c.text).split()) for c in self.linker.lookup(said[-1], table))
+        return tuple(Entity(c.key, c.text) for c, w in found if len(w) > 2 and [w[0], w[-1]] == said)[:2]
 
     def _goes_on(self, name: Named, words: list[Token], atoms: list[Atom], others: list[Named]) -> bool:
         """Whether a word that nothing explains stands next to a name: perhaps it is part of a longer one."""

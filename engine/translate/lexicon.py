@@ -162,7 +162,7 @@ class Lexicon:
         table = next((t for t in self.domain.tables if t.properties), None)
         if table is None:
             return
-        known = ("hidden", "units", "nouns")
+        known = ("hidden", "units", "nouns", "kinds_of")
         self.vocabulary = Vocabulary.of(idioms.get("properties", {}), **{k: idioms[k] for k in known if k in idioms})
         for noun in self.vocabulary.nouns:
             self._add(noun, Meant("property", table.name, name="noun"))

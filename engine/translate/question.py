@@ -18,7 +18,7 @@ from .meaning import Condition, Entity, Set
 @dataclass(frozen=True)
 class Named:
     """A span of the question linked to rows of one table: the best one, its namesakes, and those whose longer names
-    begin with it (a series)."""
+    begin with it (a series); `fuller` are names with more words in between: "Max Karl Ernst Ludwig Planck"."""
 
     table: str
     mask: int
@@ -26,6 +26,7 @@ class Named:
     namesakes: tuple[Entity, ...]
     cost: float
     series: tuple[Entity, ...] = ()
+    fuller: tuple[Entity, ...] = ()
 
 
 @dataclass(frozen=True)
