@@ -28,6 +28,7 @@ from kg.store import Store
 from .answers import Answer
 from .asking import Asking
 from .clock import moment_of
+from .route import Router
 from .settings import Settings
 from .translate import encoder
 from .translate.base import Translated, Translator
@@ -38,7 +39,6 @@ from .translate.lookup import MAX_FACTS, Lookup
 from .translate.properties import Facts
 
 MAX_QUESTION = 2_000  # characters
-LIKELY = 0.75  # how familiar a question must be to a domain, next to the one it is most familiar to
 _STEERING = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|[\x00-\x1f\x7f-\x9f]")
 _UNSEEN = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
 
@@ -109,42 +109,31 @@ class Session:
             return asking.unknown("low_confidence", f"the question is longer than {MAX_QUESTION:,} characters")
         self._asked.deadline = asking.deadline
         try:
-            asking.domain, translated = self.route(question, now, domain)
-            graph = self.graph(asking.domain)
-            answer = asking.answer(translated, graph, self.clock)
-            if translated.doubtful and answer.reason == "low_confidence":
-                closer = self.translator(asking.domain).translate(question, now=now, closely=True)
-                answer = asking.answer(closer, graph, self.clock)
-            return answer
+            answers = (self._answer(asking, name, read) for name, read in self.route(question, now, domain))
+            first = next(answers)
+            # what the likeliest domain does not know another may
+            return first if first.known else next((a for a in answers if a.known), first)
         except (SourceError, StoreError) as e:
             return asking.unknown("call_failed", str(e))
 
-    def route(self, question: str, now: dt.datetime, domain: str = "") -> tuple[str, Translated]:
-        """Return the domain that accounts best for a question, and its translations.
+    def _answer(self, asking: Asking, domain: str, translated: Translated) -> Answer:
+        """The answer that a domain gives, after a closer look if that could help."""
+        asking.domain, graph = domain, self.graph(domain)
+        answer = asking.answer(translated, graph, self.clock)
+        if translated.doubtful and answer.reason == "low_confidence":
+            closer = self.translator(domain).translate(asking.question, now=asking.now, closely=True)
+            answer = asking.answer(closer, graph, self.clock)
+        return answer
 
-        Raises SourceError if an API fails that would be needed to tell; if another domain is sure, it is not.
+    def route(self, question: str, now: dt.datetime, domain: str = "") -> list[tuple[str, Translated]]:
+        """Return the domains that account for a question, the best first, with its translations.
+
+        Raises SourceError.
         """
-        failed: dict[int, SourceError] = {}  # by the identity of the source
-        known: dict[str, float] = {}
-        for name in [domain] if domain else self.domains:
-            source = id(self.graph(name).source)
-            try:
-                if source not in failed:  # what is away for one domain is away for the next, and waiting is long
-                    known[name] = 1.0 if domain else self.translator(name).familiar(question, now=now)
-            except SourceError as e:
-                failed[source] = e
-        # only where the words and names of a question are known is it worth composing programs
-        likely = [name for name, share in known.items() if share >= LIKELY * max(known.values())]
-        read = []
-        for name in likely:
-            try:
-                read.append((name, self.translator(name).translate(question, now=now)))
-            except SourceError as e:
-                failed[id(self.graph(name).source)] = e
-        best = max(read, key=lambda r: _confidence(r[1]), default=None)
-        if best is None or (failed and _confidence(best[1]) < self.settings.min_confidence):
-            raise next(iter(failed.values()))
-        return best
+        if domain:
+            return [(domain, self.translator(domain).translate(question, now=now))]
+        router = Router(self.domains, self.translator, lambda name: self.graph(name).source)
+        return router.route(question, now, self.settings.min_confidence)
 
     def answer_many(
         self, questions: Iterable[str], *, query_time: str | dt.datetime | None = None, workers: int = 1
@@ -284,10 +273,6 @@ class Session:
             return self.graph(name).run(program, deadline=deadline, now=self.clock(), max_rows=MAX_FACTS).rows
 
         return Lookup(self.domains[name], ask)
-
-
-def _confidence(translated: Translated) -> float:
-    return max((t.confidence for t in translated.translations), default=0.0)
 
 
 def _plain(question: str) -> str:

@@ -49,7 +49,8 @@ class Column:
     "..." in a phrase stands for a gap.
 
     `match` tells how a text is compared: exactly, as a name (case, accents and punctuation ignored), or
-    by containing it. `year_of` names the date column whose year this is. `origin` is its name in a file, if another.
+    by containing it. `year_of` names the date column whose year this is; `of` one or two columns it is made of, and
+    `codes` what their values stand for (`kg.made`). `origin` is its name in a file, if another.
     `short` says how people shorten it: as they do the name of a company ("Inc." goes).
     `adds`: a sum over rows is what people mean without saying so (goals of a season, but not prices of a week).
     """
@@ -67,6 +68,8 @@ class Column:
     links: Link | None = None
     match: Match = "exact"
     year_of: str = ""
+    of: str = ""
+    codes: tuple[tuple[Scalar, Scalar], ...] = ()
     origin: str = ""
     adds: bool = False
     short: Literal["", "company"] = ""
@@ -115,8 +118,8 @@ class Table:
     column that dates the rows of a series (prices, games): where a question names no time, the latest one is meant.
     `in_place`: its rows come from a file and are stored under the table's own name; no call brings them. `origin` is
     the file, or the table of a database, that they come from, if it has another name; `lists` are the columns
-    ("table.column") whose distinct values are the rows of a table that nobody stored. Where `properties` and `value` are
-    set, a row says of a thing that the property named in the one column has what is in the other (an infobox). `text`
+    ("table.column") whose distinct values are the rows of a table that nobody stored. Where `properties` and `value`
+    are set, a row says of a thing that the property named in the one column has what is in the other (an infobox). `text`
     is the column that holds some sentences about the thing. `names` are what people call rows, by their key: of two
     with the same name, the earlier one is better known."""
 

@@ -35,6 +35,7 @@ from .domain import (
 from .domain_checks import check, lacking, stored
 from .errors import DomainError
 from .load_source import API_KEYS, FETCH_KEYS, check_source, fetch_values, source_of
+from .made import PATTERN
 from .yaml_files import COLUMN_KEYS, FILE_KEYS, TABLE_KEYS, check_files, files_of
 from .yaml_nodes import Map, Problems, compose
 from .yaml_shapes import Constant, Flag, Key, Listing, Named, OneOrMore, Record, Stored, Text, Whole
@@ -81,6 +82,8 @@ _COLUMN = Record(
         "match": Key(Text(choices=("exact", "name", "contains")), "How a text is compared."),
         "short": Key(Text(choices=("company",)), 'How people shorten a name: of a company "Inc. Common Stock" goes.'),
         "year_of": Key(_ANY, "The date column above whose year this is."),
+        "of": Key(Text(PATTERN, "a column, or two with + or - between them"), "One or two columns it is made of."),
+        "codes": Key(Named(Stored(), Stored()), "What the values of the column in `of` stand for."),
         **COLUMN_KEYS,
     }
 )
@@ -262,7 +265,7 @@ def _table(name: str, raw: Map, in_place: bool) -> Table:
     via = [{**v, "only": _fixed(v.get("only"), types)} for v in raw.get("via", ())]
     made = {
         "assume": _fixed(raw.get("assume"), types),
-        "columns": tuple(_column(column, c) for column, c in raw["columns"].items()),
+        "columns": tuple(_column(column, c, types) for column, c in raw["columns"].items()),
         "roles": tuple(Role(**r) for r in roles),
         "via": tuple(Via(**v) for v in via),
         "names": _values(raw.get("names"), types[raw["key"][0]]),
@@ -272,12 +275,14 @@ def _table(name: str, raw: Map, in_place: bool) -> Table:
     return Table(name=name, **{**_tuples(raw), **made})
 
 
-def _column(name: str, raw: Map) -> Column:
+def _column(name: str, raw: Map, types: dict[str, str]) -> Column:
     made: dict[str, Any] = {}
     if "values" in raw:
         made["values"] = _values(raw["values"], raw["type"])
     if "null_when" in raw:
         made["null_when"] = tuple(stored(v, raw["type"]) for v in raw["null_when"])
+    if "codes" in raw:
+        made["codes"] = tuple((stored(k, types[raw["of"]]), stored(v, raw["type"])) for k, v in raw["codes"].items())
     if "links" in raw:
         table, column = raw["links"]["to"].split(".")
         made["links"] = Link(table, column, raw["links"].get("where", ""))

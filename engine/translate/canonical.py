@@ -74,6 +74,7 @@ class Canonical:
     ):
         self.lexicon, self.linker, self.encoder, self.counts, self.facts = lexicon, linker, encoder, counts, facts
         self.domain = lexicon.domain
+        self.dated = frozenset(t.name for t in self.domain.tables if t.moment)
         self._series = lru_cache(1_000)(self._find_series)
         self._masked_utterer, self._utterer = Utterer(lexicon), Utterer(lexicon, names=True)
 
@@ -108,7 +109,7 @@ class Canonical:
     def read(self, question: str, now: dt.datetime) -> Question:
         """Return the question taken apart."""
         words = tokens(question)[:MAX_WORDS]
-        atoms = _longest(self.lexicon.find(words))
+        atoms = _longest(self.lexicon.find(words), self.dated)
         named = self._named(question, words, atoms)
         moments = list(_moments(words, atoms, now, self.lexicon.generic["numbers"]))
         numbers = [
@@ -269,10 +270,13 @@ def _distinct(readings: list[Reading], domain: Domain) -> list[Reading]:
     return list(programs.values())
 
 
-def _longest(atoms: list[Atom]) -> list[Atom]:
-    """Drop what stands inside a longer phrase: "best" in "best actor", "director" in "director of photography"."""
+def _longest(atoms: list[Atom], dated: frozenset[str]) -> list[Atom]:
+    """Drop what stands inside a longer phrase: "best" in "best actor", "director" in "director of photography".
+
+    What one of the `dated` tables says does not bear on the words of another: they are read one at a time.
+    """
     spans = {
-        a.mask
+        (a.mask, a.meant.table if a.meant.table in dated else "")
         for a in atoms
         if a.meant.kind in ("value", "most", "column", "role", "op", "property")
         and a.mask.bit_count() == a.last - a.first + 1
@@ -280,8 +284,13 @@ def _longest(atoms: list[Atom]) -> list[Atom]:
     return [
         a
         for a in atoms
-        if a.meant.kind in ("table", "wh", "ask") or not any(a.mask != s and a.mask & s == a.mask for s in spans)
+        if a.meant.kind in ("table", "wh", "ask")
+        or not any(a.mask != s and a.mask & s == a.mask and _bears_on(t, a.meant.table, dated) for s, t in spans)
     ]
+
+
+def _bears_on(one: str, other: str, dated: frozenset[str]) -> bool:
+    return not one or one == other or other not in dated
 
 
 def _is_plural(atom: Atom) -> bool:

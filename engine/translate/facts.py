@@ -9,7 +9,7 @@ question unread: what an encyclopaedia does not say must not be answered by what
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -47,6 +47,7 @@ LOOKED_UP = 12  # things that are looked up for a question
 FEW = 6  # things that are compared
 CONTEXT = 0.1  # what it costs that words are explained only by standing in what is known of a thing
 HOP = 0.3  # what it costs to go on from a value to the thing of that name
+LONG = 3  # so many things are a list
 STRAY = 0.8  # more than this weight of words that nothing explains, and the question is not read
 
 
@@ -140,7 +141,17 @@ class OfFacts(Reader):
         mask |= context
         if self.question.weight((1 << len(self.question.words)) - 1 & ~mask & ~self._function_words) > STRAY + 1:
             return
-        yield self.reading(meaning, mask, cost + (CONTEXT if context else 0.0), fit)
+        if context and self._is_long_list(meaning, about):
+            return  # "which actor was the joker": one of those listed
+        reading = self.reading(meaning, mask, cost + CONTEXT * context.bit_count(), fit)
+        half = self.question.weight(context) / 2 / (self.question.total or 1.0)
+        yield replace(reading, covered=reading.covered - half)
+
+    def _is_long_list(self, meaning: Meaning, about: Sequence[Thing]) -> bool:
+        if not isinstance(meaning, Names) or meaning.column != self.facts.value:
+            return False
+        name = self._property_of(meaning.set)
+        return any(f.property == name and len(items(f.value)) >= LONG for t in about for f in t.known.facts)
 
     @cached_property
     def _function_words(self) -> int:

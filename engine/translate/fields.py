@@ -111,10 +111,10 @@ class Vocabulary:
         units: Mapping[str, Any] | None = None,
         nouns: Iterable[str] = (),
     ) -> Vocabulary:
-        concepts = {
-            name: Concept(name, **{k: v if k == "gives" else tuple(v) for k, v in said.items()})
-            for name, said in properties.items()
-        }
+        concepts: dict[str, Concept] = {}
+        for name, said in properties.items():
+            made: dict[str, Any] = {k: v if k == "gives" else tuple(v) for k, v in said.items()}
+            concepts[name] = Concept(name, **made)
         return cls(concepts, frozenset(hidden), {u: tuple(words) for u, words in (units or {}).items()}, tuple(nouns))
 
     def shows(self, name: str) -> bool:

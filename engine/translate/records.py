@@ -8,7 +8,7 @@ question leaves open have a default: the latest row up to the time of the questi
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from kg.domain import Column, Table
@@ -41,7 +41,10 @@ LATEST = 0.3  # what it costs to take the latest row where no time is named
 SUMMED = 0.3  # what it costs to add up where nobody said so: "goals this season"
 UNANCHORED = 0.5  # what it costs to ask for the rows of everybody
 FEW = 6  # things that are compared
+AGAINST = 0.3  # what it costs to take the one that was beaten for the one whose row it is
+BOTH = 0.3  # what it costs to take either of two sides for the one whose row it is
 OPPOSED = 0.15  # what it costs to take the later of two names for the one whose row it is
+REVERSED = 1.0  # what it costs where words say that it is the other side: "lost to X"
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,8 @@ class Frame:
     times: tuple[Time, ...] = ()
     top: Top | None = None
     one: bool = False
+    sides: bool = False  # either of two may be the one whose row it is
+    said: tuple[tuple[str, int], ...] = ()  # the columns that values were found for, and their words
 
     @property
     def rows(self) -> Set:
@@ -125,15 +130,23 @@ class OfRecords(Reader):
             named = self._named(target)
             for n in named:
                 others = tuple(o for o in named if o is not n)
-                yield self._with(Frame(table), columns[0], (n,), others)
-                if len(columns) > 1 and self._is_opposed(n):
+                own = self._with(Frame(table), columns[0], (n,), others)
+                opposed = len(columns) > 1 and self._is_opposed(n)
+                yield own.also(cost=AGAINST) if opposed and not others else own
+                if opposed:
                     yield self._with(Frame(table), columns[1], (n,), others)
             if len(columns) > 1:
                 for a, b in itertools.permutations(named, 2):
                     rest = tuple(o for o in named if o not in (a, b))
                     one = self._with(Frame(table), columns[0], (a,), rest)
                     cost = OPPOSED if a.mask > b.mask else 0.0
+                    cost = REVERSED if self._is_opposed(a) and not self._is_opposed(b) else cost
                     yield replace(self._with(one, columns[1], (b,), rest), anchor=a, cost=one.cost + b.cost + cost)
+                compares = any(self.question.of("op", name) for name in ("higher", "lower"))
+                for a, b in itertools.combinations(named, 2) if not compares else ():
+                    rest = tuple(o for o in named if o not in (a, b))
+                    one = self._with(Frame(table, cost=BOTH, sides=True), columns[0], (a, b), rest)
+                    yield self._with(one, columns[1], (a, b), rest).also(cost=-a.cost - b.cost)
             elif 2 <= len(named) <= FEW:
                 yield self._with(Frame(table), columns[0], named, ())
         if not any(self._named(target) for target in links):
@@ -173,6 +186,8 @@ class OfRecords(Reader):
                 continue
             if self._is_small(a) and not self._leads_to_other(a, frame):
                 continue
+            if self._is_part_of_number(a, frame):
+                continue
             if not any(h.mask & a.mask for h in held.values()):
                 held.setdefault(a.meant.column, a)
         for column, a in held.items():
@@ -180,12 +195,21 @@ class OfRecords(Reader):
             # a flag or a result is said by a verb that may say other things too
             solid = a.mask if frame.table.column(column).type == "TEXT" else 0
             frame = frame.also(Where(column, "=" if len(values) == 1 else "in", values), mask=a.mask, solid=solid)
+            frame = replace(frame, said=(*frame.said, (column, a.mask)))
         for a in sorted(self.question.of("test"), key=lambda a: -a.mask.bit_count()):
             if a.meant.table == frame.table.name and not a.mask & frame.solid:
                 test = self.composer.lexicon.tests[a.meant.name]
                 frame = frame.also(Than(test.column, test.op, test.other), mask=a.mask, solid=a.mask)
                 break
         return self._numbered(frame)
+
+    def _is_part_of_number(self, a: Atom, frame: Frame) -> bool:
+        """Whether the words belong to a phrase that asks for a number: "drew" in "drew a crowd"."""
+        return any(
+            b.mask != a.mask and b.mask & a.mask == a.mask and frame.table.column(b.meant.column).numeric
+            for b in (*self._columns_of_table(frame.table), *self.question.of("most"))
+            if b.meant.table == frame.table.name
+        )
 
     def _is_small(self, a: Atom) -> bool:
         return all(self.question.weights[i] == 0 for i in range(a.first, a.last + 1) if a.mask >> i & 1)
@@ -256,7 +280,7 @@ class OfRecords(Reader):
     def _timed(self, frame: Frame) -> Iterator[Frame]:
         """The frame for each time the question names; without one, the latest row and all rows so far."""
         table = frame.table
-        times = [t for t in self.question.times if not t.mask & frame.solid]
+        times = [t for t in self.question.times if self._is_free(t, frame)]
         until = self._until_now(frame)
         tops = list(self._by_moment(frame))
         for t in times:
@@ -280,6 +304,12 @@ class OfRecords(Reader):
             if frame.anchor is not None:
                 latest = frame.also(*until, cost=LATEST + extra)
                 yield replace(latest, top=Top(table.moment, True), one=True)
+
+    def _is_free(self, t: Time, frame: Frame) -> bool:
+        """Whether a time's words are not those of a name. With a value it may share some: "the regular season"."""
+        shared = t.mask & frame.solid
+        values = self._masks(mask for _, mask in frame.said)
+        return not shared or (shared != t.mask and not shared & ~values)
 
     def _within(self, t: Time, table: Table) -> tuple[Condition, ...]:
         """The condition that a time puts on the moment of a table."""
@@ -330,6 +360,9 @@ class OfRecords(Reader):
             if isinstance(meaning, Exists) or not self.wanted.yes_no:
                 yield self.reading(meaning, frame.mask | mask, frame.cost + cost, fit)
             yield from self._compared(frame, meaning, mask, cost)
+        if frame.others and frame.top is None and any(self._is_narrow(frame, c) for c in frame.conditions):
+            # "who has more wins": rows of a kind are counted, although nobody says so
+            yield from self._compared(frame, Count(frame.rows), 0, 0.0)
         if frame.others and frame.anchor is not None:
             for column, _, mask in self.composer.superlatives(frame.table):
                 if column.numeric and not mask & frame.solid:
@@ -339,6 +372,9 @@ class OfRecords(Reader):
 
     def _asks(self, frame: Frame) -> Iterator[tuple[Meaning, int, float, float]]:
         """(meaning, words, cost, fit) of everything that can be asked of the rows."""
+        if frame.sides:
+            yield from self._of_sides(frame)
+            return
         yield from self._of_columns(frame)
         yield from self._of_best(frame)
         yield from self._of_sides(frame)
@@ -363,11 +399,13 @@ class OfRecords(Reader):
                 continue
             said = False
             for name, function in (("sum", "sum"), ("average", "avg"), ("highest", "max"), ("lowest", "min")):
-                for op in self.question.of("op", name):
+                ops = [op for op in self.question.of("op", name) if not op.mask & (a.mask | frame.solid)]
+                again = self._masks(op.mask for op in ops) if function in ("sum", "avg") else 0
+                for op in ops:
                     near = function in ("sum", "avg") or distance(op.mask, a.mask) <= 2
-                    if near and not op.mask & (a.mask | frame.solid):
+                    if near:
                         said = True
-                        yield Aggregate(function, frame.rows, column.name), a.mask | op.mask, far, FITS
+                        yield Aggregate(function, frame.rows, column.name), a.mask | op.mask | again, far, FITS
             if (function := self._extreme(a)) and not said:
                 yield Aggregate(function, frame.rows, column.name), a.mask, far, FITS
             elif not said and frame.top is None:
@@ -409,6 +447,12 @@ class OfRecords(Reader):
             if op.last < a.first and not between and "time" not in op.phrase:
                 return op.mask
         return 0
+
+    def _masks(self, masks: Iterable[int]) -> int:
+        out = 0
+        for m in masks:
+            out |= m
+        return out
 
     def _fit(self, a: Atom, column: Column) -> float:
         """How well a column answers the question word."""
@@ -498,9 +542,18 @@ class OfRecords(Reader):
             )
         for op in self.question.of("op", "percent") if narrowed and frame.top is None else ():
             if not op.mask & frame.solid:
-                every = Set(frame.table.name, tuple(c for c in frame.conditions if not self._is_narrow(frame, c)))
-                share = Calculate("percent", Count(frame.rows), Count(every))
+                share = Calculate("percent", Count(frame.rows), Count(self._every(frame, op)))
                 yield share, op.mask, 0.0, FITS
+
+    def _every(self, frame: Frame, op: Atom) -> Set:
+        """The rows of a frame without what stands next to "percentage": "the winning percentage at home"."""
+        near = min((distance(mask, op.mask), column) for column, mask in frame.said)[1] if frame.said else ""
+        kept = (
+            c
+            for c in frame.conditions
+            if not self._is_narrow(frame, c) or (near and not (isinstance(c, Where) and c.column == near))
+        )
+        return Set(frame.table.name, tuple(kept))
 
     def _is_narrow(self, frame: Frame, c: Condition) -> bool:
         """Whether a condition chooses among the rows of a thing and a time."""

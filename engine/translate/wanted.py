@@ -15,6 +15,8 @@ SURE = 0.3  # what a name may cost that is surely meant
 _OPENERS = frozenset(
     ["did", "does", "do", "is", "was", "were", "are", "has", "have", "had", "can", "could", "will", "would"]
 )
+_ASKING = frozenset(["did", "does", "do", "is", "was", "were", "are", "has", "have", "had"])
+_QUESTION_WORDS = frozenset(["who", "whom", "whose", "what", "which", "when", "where", "why", "how"])
 
 
 @dataclass(frozen=True)
@@ -79,7 +81,9 @@ def wanted(question: Question) -> Wanted:
     measured = _how_is_measured(words) or any(a.phrase.startswith("how ") for a in q.of("ask"))
     explanation = "why" in words or ("how" in words and not measured)
     return Wanted(
-        yes_no=first in _OPENERS and not counts and not any(a.first == 0 for a in q.of("op", "polite")),
+        yes_no=(first in _OPENERS or _opens_late(question, words))
+        and not counts
+        and not any(a.first == 0 for a in q.of("op", "polite")),
         person=who,
         date="when" in words
         or "what day" in text
@@ -98,6 +102,19 @@ def wanted(question: Question) -> Wanted:
         explanation=explanation,
         tables=frozenset(a.meant.table for a in q.of("table") if q.is_asked_for(a)),
     )
+
+
+def _opens_late(question: Question, words: list[str]) -> bool:
+    """Whether the verb of a yes-no question stands behind a time or a clause: "last week, did they win"."""
+    if any(w in _QUESTION_WORDS for w in words):
+        return False
+    text = question.text
+    for i, word in enumerate(words[1:], 1):
+        if word in _ASKING:
+            before = text[question.words[i - 1].end : question.words[i].start]
+            timed = any(t.mask & 1 and t.mask.bit_length() == i for t in question.times)
+            return timed or bool({",", ":", ";", "-", "."} & set(before))
+    return False
 
 
 def asked_before(question: Question, ops: list[Atom]) -> bool:
