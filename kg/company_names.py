@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator
 
 BY_A_WORD = 0.5  # how much less a name weighs that is only its first word
 AHEAD = 0.6  # how much more (of a weight that is a logarithm) the one must weigh whom a shared word means
-_FEW, _SHORTEST, _KNOWN = 8, 4, 9.0
+KNOWN = 9.0  # what a company weighs, at least, whom a word can mean
+_FEW, _SHORTEST = 8, 4
 _WORD = re.compile(r"[^\W\d_][\w'&-]+")
 
 # Where the name of the company ends and that of its security begins.
@@ -80,5 +81,5 @@ def first_words(shares: Iterable[tuple[str, str, float]]) -> Iterator[tuple[str,
     for word, held in holders.items():
         best, *rest = sorted(held.items(), key=lambda h: -h[1])
         alone = not rest or best[1] >= rest[0][1] + AHEAD
-        if alone and len(held) <= _FEW and len(word) >= _SHORTEST and best[1] >= _KNOWN and word[0].isupper():
+        if alone and len(held) <= _FEW and len(word) >= _SHORTEST and best[1] >= KNOWN and word[0].isupper():
             yield word, best[0], best[1] - BY_A_WORD
