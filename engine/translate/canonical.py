@@ -213,8 +213,8 @@ class Canonical:
             explained |= a.mask
         for n in asked.named:
             explained |= n.mask if n.cost < 0.9 else 0
-        for m in (*asked.moments, *asked.times, *asked.placed):
-            explained |= m.mask
+        for mask in asked.dated:
+            explained |= mask
         return tuple(w.text for i, w in enumerate(asked.words) if asked.weights[i] > 0 and not explained >> i & 1)
 
     # -- ranking ---------------------------------------------------------------------------------------------
@@ -281,7 +281,7 @@ def _quality(reading: Reading, strange: int, passed_over: int) -> float:
 def _passed_over(asked: Question, reading: Reading) -> int:
     """How many of the sure names and of the times a reading leaves out."""
     left = {n.mask for n in asked.named if n.cost < SURE and not n.mask & reading.mask}
-    left |= {t.mask for t in (*asked.moments, *asked.times) if not t.mask & reading.mask}
+    left |= {mask for mask in asked.dated if not mask & reading.mask}
     return sum(not any(m != o and m & o == m for o in left) for m in left)
 
 

@@ -170,7 +170,9 @@ def gives_of(fact: Fact) -> str:
     """What a field holds, by the look of it."""
     if fact.value in ("True", "False"):
         return "flag"
-    if (fact.day is not None and day(fact.value[:DATE_LENGTH]) == str(fact.day)) or (fact.year is not None and len(fact.value) <= 12):
+    if (fact.day is not None and day(fact.value[:DATE_LENGTH]) == str(fact.day)) or (
+        fact.year is not None and len(fact.value) <= 12
+    ):
         return "date"
     if is_number(fact):
         return "number"

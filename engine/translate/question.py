@@ -98,6 +98,12 @@ class Question:
             if a.meant.name:
                 self._of.setdefault((a.meant.kind, a.meant.name), []).append(a)
 
+    @property
+    def dated(self) -> set[int]:
+        """The words of each time and each place in a series that the question names."""
+        masks = {m.mask for m in self.moments} | {t.mask for t in self.times}
+        return masks | {p.mask for p in self.placed}
+
     def of(self, kind: str, name: str = "") -> list[Atom]:
         return self._of.get((kind, name), _NONE)
 
