@@ -22,6 +22,7 @@ from kg.graph import Explained, Graph, Result
 from kg.link import Finder, Known, Linker
 from kg.link_search import SearchLinker
 from kg.load import BUILT_IN, load_domains
+from kg.said_names import with_said
 from kg.sources import CragSource, FileSource, Source, open_source
 from kg.store import Store
 
@@ -221,8 +222,8 @@ class Session:
         def names() -> Iterator[Known]:
             self._tell(f"Indexing the names of {domain.name}; the next start finds them on disk.")
             for table in domain.entities:
-                for n in source.names(table.name):
-                    yield Known(n.text, table.name, n.key, n.weight)
+                listed = (Known(n.text, table.name, n.key, n.weight) for n in source.names(table.name))
+                yield from with_said(table, listed)
 
         try:
             linker = Linker.cached(self._cache("names", domain, mark), mark, names, common=common)
