@@ -44,7 +44,7 @@ class Router:
                 familiar[name] = self.translator(name).familiar(question, now=now)
             except SourceError as e:
                 failed.append(e)
-                if e.status is None:
+                if e.retry or e.status is None:
                     away.add(id(self.source(name)))
         likely = {*_highest(familiar), *_highest({n: self._trust(n) * share for n, share in familiar.items()})}
         read: dict[str, Translated] = {}
