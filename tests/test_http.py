@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -375,6 +376,7 @@ def test_a_fault_is_a_reason_in_time_and_nothing_is_stored(
         assert _stored(s) == 0
 
         server.behave = fine
+        s.settings = replace(s.settings, seconds=30)
         assert s.answer(DIRECTED).text == "James Cameron"
 
 
