@@ -118,7 +118,7 @@ def say(value: Any, column: Column | None) -> str:
 
 
 def _number(value: int | float, unit: str, column: Column | None) -> str:
-    if column is not None and (column.year_of or "year" in column.says):
+    if column is not None and (column.year_of or "year" in (*column.says, *column.name.split("_"))):
         return str(value)
     if unit == "USD":
         # what is counted in cents is said with them

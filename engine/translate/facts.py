@@ -296,7 +296,11 @@ class OfFacts(Reader):
         if more is None:
             return
         mask |= said
-        if self.wanted.count and m.gives in ("list", "text", "person") and len(items(m.fact.value)) > 0:
+        listed = items(m.fact.value)
+        if self.wanted.count and m.gives == "text" and len(listed) == 1 and is_number(m.fact):
+            yield from self._read(Names(self._rows(m, *more), self.columns.number), mask, cost, FITS, m.thing)
+            return
+        if self.wanted.count and m.gives in ("list", "text", "person") and listed:
             op = self.question.of("op", "count")
             yield from self._read(
                 Listed(self._rows(m, *more), self.facts.value), mask | (op[0].mask if op else 0), cost, FITS, m.thing

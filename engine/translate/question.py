@@ -50,6 +50,17 @@ class Time:
 
 
 @dataclass(frozen=True)
+class Placed:
+    """A number that a question says by its place ("top 5", "number 7"): a condition on a column of a table."""
+
+    mask: int
+    table: str
+    column: str
+    op: str
+    value: int
+
+
+@dataclass(frozen=True)
 class Part:
     """A set, the words it explains, those of its names and values (which no other part may use), its cost."""
 
@@ -77,6 +88,7 @@ class Question:
     times: list[Time]
     numbers: list[tuple[int, float]]  # (position, value)
     weights: list[float]
+    placed: list[Placed] = field(default_factory=list)
     _of: dict[tuple[str, str], list[Atom]] = field(default_factory=dict)
     _weights: dict[int, float] = field(default_factory=dict)
 
@@ -85,6 +97,12 @@ class Question:
             self._of.setdefault((a.meant.kind, ""), []).append(a)
             if a.meant.name:
                 self._of.setdefault((a.meant.kind, a.meant.name), []).append(a)
+
+    @property
+    def dated(self) -> set[int]:
+        """The words of each time and each place in a series that the question names."""
+        masks = {m.mask for m in self.moments} | {t.mask for t in self.times}
+        return masks | {p.mask for p in self.placed}
 
     def of(self, kind: str, name: str = "") -> list[Atom]:
         return self._of.get((kind, name), _NONE)
