@@ -411,6 +411,10 @@ class OfFacts(Reader):
                 mask |= 1 << i
             else:
                 return None, 0  # nobody knows what was so then
+        for decade in self.question.moments if m.gives == "date" and m.fact.year is not None else ():
+            if decade.op == "between" and not decade.mask & m.thing.mask:
+                more.append(Where(self.columns.year, "between", decade.values))
+                mask |= decade.mask
         kinds = self._kinds(m.thing)
         if kinds:
             atom, fact_property, is_so = kinds

@@ -191,7 +191,7 @@ def is_number(fact: Fact) -> bool:
     """Whether a field holds a number, and little else."""
     value = re.sub(r"\([^()]*\)", "", fact.value)
     numbers, rest = re.findall(r"\d[\d.,]*", value), re.sub(r"[\d.,]+", "", value)
-    return fact.number is not None and len(numbers) == 1 and len(rest) <= 12
+    return fact.number is not None and len(numbers) == 1 and len(rest) <= 20
 
 
 def items(value: str) -> list[str]:
