@@ -42,9 +42,9 @@ class Router:
                 familiar[name] = self.translator(name).familiar(question, now=now)
             except SourceError as e:
                 failed[id(self.source(name))] = e
-        likely = [name for name, share in familiar.items() if share >= LIKELY * max(familiar.values())]
+        likely = {*_highest(familiar), *_highest({n: self._trust(n) * share for n, share in familiar.items()})}
         read: dict[str, Translated] = {}
-        for name in likely:
+        for name in sorted(likely):
             try:
                 read[name] = self.translator(name).translate(question, now=now)
             except SourceError as e:
@@ -60,3 +60,8 @@ class Router:
     def _trust(self, name: str) -> float:
         """An encyclopaedia says something of everything; a domain with tables for it knows better."""
         return OF_ANYTHING if any(t.properties for t in self.domains[name].tables) else 1.0
+
+
+def _highest(shares: Mapping[str, float]) -> list[str]:
+    most = max(shares.values(), default=0.0)
+    return [name for name, share in shares.items() if share >= LIKELY * most]

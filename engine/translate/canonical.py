@@ -104,6 +104,16 @@ class Canonical:
             mask |= n.mask if n.cost < LOOSE else 0
         return asked.weight(mask) / asked.total if asked.total else 0.0
 
+    def phrased(self, question: str) -> tuple[set[int], set[int]]:
+        """The places of the words that the domain's phrases explain, and of those that want an explanation.
+
+        Looks for no names: where they have to be searched for, that is the dear part of reading a question.
+        """
+        words = tokens(question)[:MAX_WORDS]
+        said = [a for a in self.lexicon.find(words) if a.meant.kind not in ("op", "wh")]
+        telling = {i for i, w in enumerate(words) if w.stem not in self.lexicon.ignored and w.text[0].isalnum()}
+        return {i for i in telling if any(a.mask >> i & 1 for a in said)}, telling
+
     # -- reading the question ---------------------------------------------------------------------------------
 
     def read(self, question: str, now: dt.datetime) -> Question:
