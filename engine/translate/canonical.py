@@ -20,7 +20,7 @@ from kg.link import Finder, Mention
 from kg.text import fold
 
 from .ask import readings
-from .base import Translated, Translation
+from .base import Phrased, Translated, Translation
 from .compose import Composer, Counts
 from .lexicon import Atom, Lexicon, Token, tokens
 from .meaning import Entity
@@ -104,15 +104,13 @@ class Canonical:
             mask |= n.mask if n.cost < LOOSE else 0
         return asked.weight(mask) / asked.total if asked.total else 0.0
 
-    def phrased(self, question: str) -> tuple[set[int], set[int]]:
-        """The places of the words that the domain's phrases explain, and of those that want an explanation.
-
-        Looks for no names: where they have to be searched for, that is the dear part of reading a question.
-        """
+    def phrased(self, question: str) -> Phrased:
+        """Return what the domain's words alone explain of `question`."""
         words = tokens(question)[:MAX_WORDS]
-        said = [a for a in self.lexicon.find(words) if a.meant.kind not in ("op", "wh")]
-        telling = {i for i, w in enumerate(words) if w.stem not in self.lexicon.ignored and w.text[0].isalnum()}
-        return {i for i in telling if any(a.mask >> i & 1 for a in said)}, telling
+        want = {i for i, w in enumerate(words) if w.stem not in self.lexicon.ignored and w.text[0].isalnum()}
+        atoms = [a for a in self.lexicon.find(words) if a.meant.kind not in ("op", "wh")]
+        have = {i for i in want if any(a.mask >> i & 1 for a in atoms)}
+        return Phrased(frozenset(want), frozenset(have), self.linker.searches)
 
     # -- reading the question ---------------------------------------------------------------------------------
 
