@@ -18,6 +18,7 @@ from kg.sources import Source
 from .translate.base import Phrased, Translated, Translator
 
 LIKELY = 0.75  # how familiar a question must be to a domain, next to the one it is most familiar to
+ABSENT = 404  # status of a domain of which there are no data: no reason to doubt the others
 OF_ANYTHING = 0.5  # what the word of a domain counts that tells a little of everything
 
 
@@ -35,7 +36,7 @@ class Router:
         Raises SourceError if an API fails that would be needed to tell; where another domain's confidence is `sure`
         it is not needed.
         """
-        failed: dict[int, SourceError] = {}  # by the source: what is away for one domain is away for the next
+        failed: list[SourceError] = []
         familiar = self._familiar(question, now, failed)
         likely = {*_highest(familiar), *_highest({n: self._trust(n) * share for n, share in familiar.items()})}
         read: dict[str, Translated] = {}
@@ -43,13 +44,16 @@ class Router:
             try:
                 read[name] = self.translator(name).translate(question, now=now)
             except SourceError as e:
-                failed[id(self.source(name))] = e
+                failed.append(e)
         ranked = sorted(read, key=lambda name: self._confidence(name, read[name]), reverse=True)
-        if failed and (not ranked or self._confidence(ranked[0], read[ranked[0]]) < sure):
-            raise next(iter(failed.values()))
+        broken = [e for e in failed if e.status != ABSENT]
+        if not ranked:
+            raise (broken or failed)[0]
+        if broken and self._confidence(ranked[0], read[ranked[0]]) < sure:
+            raise broken[0]
         return [(name, read[name]) for name in ranked]
 
-    def _familiar(self, question: str, now: dt.datetime, failed: dict[int, SourceError]) -> dict[str, float]:
+    def _familiar(self, question: str, now: dt.datetime, failed: list[SourceError]) -> dict[str, float]:
         """How much of `question` each domain explains, but for those that can explain less than another does."""
         phrased = self._phrased(question, failed)
         at_most = _at_most(phrased)
@@ -63,18 +67,22 @@ class Router:
                 try:
                     familiar[name] = share.result()
                 except SourceError as e:
-                    failed[id(self.source(name))] = e
+                    failed.append(e)
         return familiar
 
-    def _phrased(self, question: str, failed: dict[int, SourceError]) -> dict[str, Phrased]:
+    def _phrased(self, question: str, failed: list[SourceError]) -> dict[str, Phrased]:
+        """What the words of each domain explain, of those whose names can be had."""
         phrased: dict[str, Phrased] = {}
+        away: set[int] = set()  # sources that do not answer at all: what is away for one domain is so for the next
         for name in self.domains:
-            if id(self.source(name)) in failed:
+            if id(self.source(name)) in away:
                 continue
             try:
                 phrased[name] = self.translator(name).phrased(question)
             except SourceError as e:
-                failed[id(self.source(name))] = e
+                failed.append(e)
+                if e.status is None:
+                    away.add(id(self.source(name)))
         return phrased
 
     def _may_be_likely(self, name: str, most: float, familiar: Mapping[str, float]) -> bool:

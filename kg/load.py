@@ -82,6 +82,10 @@ _COLUMN = Record(
         "match": Key(Text(choices=("exact", "name", "contains")), "How a text is compared."),
         "short": Key(Text(choices=("company",)), 'How people shorten a name: of a company "Inc. Common Stock" goes.'),
         "year_of": Key(_ANY, "The date column above whose year this is."),
+        "range": Key(
+            Listing(Whole(), size=2),
+            "The least and the greatest number (of a date, year) it has, few enough to ask for all.",
+        ),
         "of": Key(Text(PATTERN, "a column, or two with + or - between them"), "One or two columns it is made of."),
         "codes": Key(Named(Stored(), Stored()), "What the values of the column in `of` stand for."),
         **COLUMN_KEYS,
@@ -118,6 +122,7 @@ _TABLE = Record(
         "rank": Key(Text(r"-?[a-z0-9_]+", "a column, with - for descending"), "Who comes first of those with a name."),
         "changes": Key(Text(choices=CHANGES), "How fast its facts change."),
         "moment": Key(_ANY, "The date column of a series; where a question names no time, the latest row is meant."),
+        "every": Key(Whole(least=1), "Days between the dates of a series; a day between belongs to the next of them."),
         "properties": Key(_ANY, "The column that names a property of a thing, where each row holds one (an infobox)."),
         "value": Key(_ANY, "The column that holds what the property is."),
         "text": Key(_ANY, "The column that holds some sentences about the row."),
