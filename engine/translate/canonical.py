@@ -20,7 +20,7 @@ from kg.link import Finder, Mention
 from kg.text import fold
 
 from .ask import readings
-from .base import Translated, Translation
+from .base import Phrased, Translated, Translation
 from .compose import Composer, Counts
 from .counted import all_told, ceremonies, placed
 from .lexicon import Atom, Lexicon, Token, tokens
@@ -106,6 +106,14 @@ class Canonical:
         for n in asked.named:
             mask |= n.mask if n.cost < LOOSE else 0
         return asked.weight(mask) / asked.total if asked.total else 0.0
+
+    def phrased(self, question: str) -> Phrased:
+        """Return what the domain's words alone explain of `question`."""
+        words = tokens(question)[:MAX_WORDS]
+        want = {i for i, w in enumerate(words) if w.stem not in self.lexicon.ignored and w.text[0].isalnum()}
+        atoms = [a for a in self.lexicon.find(words) if a.meant.kind not in ("op", "wh")]
+        have = {i for i in want if any(a.mask >> i & 1 for a in atoms)}
+        return Phrased(frozenset(want), frozenset(have), self.linker.searches)
 
     # -- reading the question ---------------------------------------------------------------------------------
 
