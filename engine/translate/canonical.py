@@ -41,6 +41,7 @@ UNLIKE = 2.5  # what a name costs that is nothing like the words
 PARTIAL = 0.6  # what a name costs next to a word that nothing explains: "bolshoi babylon"
 LOOSE = 0.9  # what a name may cost to be taken for known
 SERIES = 15  # names looked at that begin alike
+ELSEWHERE = 3.0  # what a word weighs that speaks of what the data do not have
 EVERYDAY = 0.6  # what a name costs that is made of words that carry no meaning: "stay", "who"
 INSIDE = 0.8  # what a name costs that stands inside a longer sure one
 FREE_GUESS = 1.2  # cost of unsaid pieces that does not yet lower the confidence
@@ -133,6 +134,8 @@ class Canonical:
     def _weight(self, word: Token, i: int, atoms: list[Atom], named: list[Named], times: list[Time]) -> float:
         """How much it matters that a word is explained. Small words count where they make a phrase ("up for")."""
         if word.stem in self.lexicon.ignored or not word.text[0].isalnum():
+            if any(n.mask >> i & 1 and n.mask.bit_count() > 2 and n.cost < 0.1 for n in named):
+                return 0.3  # "as it was"
             phrased = any(
                 a.mask >> i & 1
                 and (
@@ -142,6 +145,8 @@ class Canonical:
                 for a in atoms
             )
             return 0.3 if phrased and word.text[0].isalnum() else 0.0
+        if any(a.mask >> i & 1 and a.meant.kind == "elsewhere" for a in atoms):
+            return ELSEWHERE
         if any(n.mask >> i & 1 and n.cost < 0.5 for n in named):
             return 0.8
         if any(t.mask >> i & 1 and t.mask.bit_count() > 1 for t in times):
@@ -174,7 +179,8 @@ class Canonical:
         return out[:14]
 
     def _is_everyday(self, name: Named, words: list[Token]) -> bool:
-        return all(w.stem in self.lexicon.ignored for i, w in enumerate(words) if name.mask >> i & 1)
+        short = name.mask.bit_count() < 3  # "as it was" is said on purpose
+        return short and all(w.stem in self.lexicon.ignored for i, w in enumerate(words) if name.mask >> i & 1)
 
     def _find_series(self, name: str, table: str) -> tuple[Entity, ...]:
         """Everything whose name begins with `name`: the films of a series."""
@@ -299,10 +305,13 @@ def _longest(atoms: list[Atom], dated: frozenset[str]) -> list[Atom]:
         if a.meant.kind in ("value", "most", "column", "role", "op", "property")
         and a.mask.bit_count() == a.last - a.first + 1
     }
+    # "how many years older" says both what is compared and how
+    how = {a.mask for a in atoms if a.meant.name == "difference"}
     return [
         a
         for a in atoms
         if a.meant.kind in ("table", "wh", "ask")
+        or (a.meant.kind == "most" and any(a.mask & h == a.mask for h in how))
         or not any(a.mask != s and a.mask & s == a.mask and _bears_on(t, a.meant.table, dated) for s, t in spans)
     ]
 

@@ -38,12 +38,14 @@ from .meaning import (
 )
 from .question import Named, Time, distance
 from .reading import PLAIN, Reader, Reading
-from .wanted import CLASHES, FITS
+from .wanted import CLASHES, FITS, SURE
 
 LATEST = 0.3  # what it costs to take the latest row where no time is named
 SUMMED = 0.3  # what it costs to add up where nobody said so: "goals this season"
 UNANCHORED = 0.5  # what it costs to ask for the rows of everybody
 FEW = 6  # things that are compared
+HISTORY = 0.6  # what it costs to take all there ever was where no thing is named
+EVENT = 0.2  # what it costs to take a day from what happened to somebody
 SAID_WITH = 0.1  # what it costs to take a name for part of how another is said
 AGAINST = 0.3  # what it costs to take the one that was beaten for the one whose row it is
 BOTH = 0.3  # what it costs to take either of two sides for the one whose row it is
@@ -347,14 +349,36 @@ class OfRecords(Reader):
                 latest = frame.also(*self._latest(table), mask=mask, cost=extra)
                 yield replace(latest, one=True)
             yield replace(frame.also(*limit, mask=mask, cost=extra), top=top, one=top.n == 1)
+        yield from self._of_events(frame)
         if not tops:
-            yield frame.also(*until, cost=extra)
+            history = HISTORY if frame.anchor is None and self.domain.is_asked_by_day(table) else 0.0
+            yield frame.also(*until, cost=extra + history)
             if self.domain.is_asked_by_day(table):
                 if not self.wanted.date:
-                    yield replace(frame.also(*self._latest(table), cost=LATEST + extra), one=True)
+                    latest_costs = LATEST if frame.anchor is None else 2 * LATEST
+                    yield replace(frame.also(*self._latest(table), cost=latest_costs + extra), one=True)
             elif frame.anchor is not None:
                 latest = frame.also(*until, cost=LATEST + extra)
                 yield replace(latest, top=Top(table.moment, True), one=True)
+
+    def _of_events(self, frame: Frame) -> Iterator[Frame]:
+        """The rows of the day, or of the week, when something happened to somebody who is named: "the day X died"."""
+        units = [i for i, w in enumerate(self.question.words) if w.stem in ("day", "week", "date", "when", "birthday")]
+        for n in self.question.named if units else ():
+            table = self.domain.table(n.table)
+            if n.mask & frame.solid or n.cost > SURE:
+                continue
+            for a in (*self.question.of("column"), *self.question.of("ask")):
+                if a.meant.table != table.name or table.column(a.meant.column).type != "DATE" or a.mask & frame.solid:
+                    continue
+                before = [i for i in units if i < n.mask.bit_length() and i + 5 >= (n.mask & -n.mask).bit_length()]
+                if not before or distance(a.mask, n.mask) > 2:
+                    continue
+                day = Same(
+                    frame.table.moment, Set(table.name, (Is((n.best,)),)), a.meant.column, max(frame.table.every, 1)
+                )
+                words = n.mask | a.mask | 1 << before[-1]
+                yield replace(frame.also(day, mask=words, solid=words, cost=n.cost + EVENT), one=True)
 
     def _latest(self, table: Table) -> tuple[Condition, ...]:
         """The last rows of a series before the question, where days have to be named."""
@@ -589,12 +613,13 @@ class OfRecords(Reader):
             asked = [a for a in self._columns_of_table(frame.table) if a.meant.column == column.name]
             rows = _in_order(frame)
             fit = self.wanted.fit_rows(target)
-            said = fit if self.wanted.number or self.wanted.yes_no else max(fit, 0.0)
+            said = fit if self.wanted.number or self.wanted.yes_no or self.wanted.person else max(fit, 0.0)
             for a in asked:
                 if not a.mask & frame.solid:
                     yield Names(rows, column.name), a.mask, 0.0, FITS if a.meant.kind == "ask" else said
             if fit > 0 and not asked:
-                yield Names(rows, column.name), 0, 0.0, fit
+                # "who had the number one song": what the rows link to besides is what they are
+                yield Names(rows, column.name), self._words_of_others(frame, column), 0.0, fit
             for op in self.question.of("op", "count") if frame.top is None else ():
                 # "how many (different) songs": the things, each once
                 nouns = [a for a in (*asked, *self.question.of("table")) if a in asked or a.meant.table == target]
@@ -603,6 +628,14 @@ class OfRecords(Reader):
                     first = min(near, key=lambda a: a.first)
                     things = Set(target, (Through(frame.rows),))
                     yield Count(things), op.mask | first.mask, 0.02 * (first.first - op.last - 1), FITS
+
+    def _words_of_others(self, frame: Frame, column: Column) -> int:
+        others = {c.name for c in frame.table.columns if c.links and c.name != column.name}
+        return self._masks(
+            a.mask
+            for a in self._columns_of_table(frame.table)
+            if a.meant.column in others and not a.mask & frame.solid and self.wanted.person
+        )
 
     def _of_all(self, frame: Frame) -> Iterator[tuple[Meaning, int, float, float]]:
         """How many rows, whether there are any, when they are, which part of all they are."""
