@@ -134,8 +134,6 @@ class Canonical:
     def _weight(self, word: Token, i: int, atoms: list[Atom], named: list[Named], times: list[Time]) -> float:
         """How much it matters that a word is explained. Small words count where they make a phrase ("up for")."""
         if word.stem in self.lexicon.ignored or not word.text[0].isalnum():
-            if any(n.mask >> i & 1 and n.mask.bit_count() > 2 and n.cost < 0.1 for n in named):
-                return 0.3  # "as it was"
             phrased = any(
                 a.mask >> i & 1
                 and (
@@ -179,8 +177,7 @@ class Canonical:
         return out[:14]
 
     def _is_everyday(self, name: Named, words: list[Token]) -> bool:
-        short = name.mask.bit_count() < 3  # "as it was" is said on purpose
-        return short and all(w.stem in self.lexicon.ignored for i, w in enumerate(words) if name.mask >> i & 1)
+        return all(w.stem in self.lexicon.ignored for i, w in enumerate(words) if name.mask >> i & 1)
 
     def _find_series(self, name: str, table: str) -> tuple[Entity, ...]:
         """Everything whose name begins with `name`: the films of a series."""
