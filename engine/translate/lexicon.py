@@ -102,12 +102,13 @@ class Test:
 
 @dataclass(frozen=True)
 class Place:
-    """A way to say a number of a column by its place: "top {}", "number {}"."""
+    """A way to say a number of a column by its place: "top {}", "number {}"; or, as an `ordinal`, "{} place"."""
 
     table: str
     column: str
     op: str
     says: tuple[str, ...]
+    ordinal: bool = False
 
 
 @dataclass(frozen=True)

@@ -329,7 +329,8 @@ class OfRecords(Reader):
             words = t.mask | again | self._date_words(frame)
             timed = frame.also(*self._within(t, table), mask=words, solid=t.mask | again)
             timed = replace(timed, times=(t,), one=t.first is not None and t.first == t.last)
-            yield timed
+            up_to = self.domain.is_asked_by_day(table) and t.first is None
+            yield replace(timed, cost=timed.cost + LATEST) if up_to else timed
             if self.domain.is_asked_by_day(table) and t.first is None and t.last is not None:
                 # "as of the chart of a day" is that chart
                 that_day = replace(t, first=t.last)
@@ -493,7 +494,7 @@ class OfRecords(Reader):
             for name, function in (("sum", "sum"), ("average", "avg"), ("highest", "max"), ("lowest", "min")):
                 ops = [op for op in self.question.of("op", name) if not op.mask & (a.mask | frame.solid)]
                 again = self._masks(op.mask for op in ops) if function in ("sum", "avg") else 0
-                for op in ops:
+                for op in ops if function != "sum" or not column.range else ():
                     if self.composer.says_most(op, column, frame.table) or turns(op, column, name == "highest"):
                         continue  # a superlative of its own
                     near = function in ("sum", "avg") or distance(op.mask, a.mask) <= 2
@@ -624,7 +625,10 @@ class OfRecords(Reader):
                 # "how many (different) songs": the things, each once
                 nouns = [a for a in (*asked, *self.question.of("table")) if a in asked or a.meant.table == target]
                 near = [a for a in nouns if op.last < a.first <= op.last + 6 and not a.mask & (op.mask | frame.solid)]
-                if near and bound is None:
+                other = any(
+                    a.mask & op.mask == op.mask and a.meant.table != frame.table.name for a in self.question.of("ask")
+                )
+                if near and bound is None and not other:
                     first = min(near, key=lambda a: a.first)
                     things = Set(target, (Through(frame.rows),))
                     yield Count(things), op.mask | first.mask, 0.02 * (first.first - op.last - 1), FITS
@@ -644,7 +648,10 @@ class OfRecords(Reader):
         for op in self.question.of("op", "count"):
             if not op.mask & frame.solid and frame.top is None and not self._is_single(frame):
                 near = 0.0 if words or narrowed else 0.6
-                yield Count(frame.rows), op.mask, near, FITS
+                total = self._masks(a.mask for a in self.question.of("op", "sum"))  # "how many weeks in total"
+                yield Count(frame.rows), op.mask | total, near, FITS
+        if frame.table.every and any(w.text in self.composer.lexicon.generic["lasting"] for w in self.question.words):
+            yield Count(frame.rows), words, 0.0, 0.0
         for op in self.question.of("op", "sum") if frame.top is None and not self._is_single(frame) else ():
             # "total weeks", of which nothing else is to be added up
             if words >> (op.last + 1) & 1 and not op.mask & frame.solid:
@@ -725,6 +732,10 @@ class OfRecords(Reader):
         for a in self.question.of("most"):
             if a.meant.table == frame.table.name and a.meant.column == column:
                 yield a.meant.flag, a.mask
+        if isinstance(meaning, Count) and frame.table.every:
+            # "which stayed longer": of a series the more rows, the longer
+            lasting = self.composer.lexicon.generic["lasting"]
+            yield from ((True, 1 << i) for i, w in enumerate(self.question.words) if w.text in lasting)
 
     def _changed(self, frame: Frame) -> Iterator[Reading]:
         """How much a value went up or down from one day to another."""
