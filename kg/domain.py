@@ -52,6 +52,7 @@ class Column:
     by containing it. `year_of` names the date column whose year this is; `of` one or two columns it is made of, and
     `codes` what their values stand for (`kg.made`). `origin` is its name in a file, if another. `range`: the least and
     the greatest number it has, or year of a DATE; all of them can be asked for where a question names none.
+    `short` says how people shorten it: as they do the name of a company ("Inc." goes).
     `adds`: a sum over rows is what people mean without saying so (goals of a season, but not prices of a week).
     """
 
@@ -73,6 +74,7 @@ class Column:
     origin: str = ""
     range: tuple[int, ...] = ()
     adds: bool = False
+    short: Literal["", "company"] = ""
 
     def __deepcopy__(self, memo: object) -> Column:
         return self  # frozen; sqlglot copies what hangs on a tree
@@ -120,14 +122,16 @@ class Table:
     `in_place`: its rows come from a file and are stored under the table's own name; no call brings them. `origin` is
     the file, or the table of a database, that they come from, if it has another name; `lists` are the columns
     ("table.column") whose distinct values are the rows of a table that nobody stored. Where `properties` and `value`
-    are set, a row says of a thing that the property named in the one column has what is in the other (an infobox). `text`
-    is the column that holds some sentences about the thing."""
+    are set, a row says of a thing that the property named in the one column has what is in the other (an infobox).
+    `text` is the column that holds some sentences about the thing. `names` are what people call rows, by their key: of
+    two with the same name, the earlier one is better known."""
 
     name: str
     about: str
     key: tuple[str, ...]
     columns: tuple[Column, ...]
     label: str = ""
+    names: tuple[Value, ...] = ()
     rank: str = ""
     says: tuple[str, ...] = ()
     asks: tuple[str, ...] = ()

@@ -20,7 +20,7 @@ from kg.link import Finder, Mention
 from kg.text import fold
 
 from .ask import readings
-from .base import Translated, Translation
+from .base import Phrased, Translated, Translation
 from .compose import Composer, Counts
 from .counted import all_told, ceremonies, placed
 from .lexicon import Atom, Lexicon, Token, tokens
@@ -80,6 +80,7 @@ class Canonical:
         self.domain = lexicon.domain
         self.dated = frozenset(t.name for t in self.domain.tables if t.moment)
         self._series = lru_cache(1_000)(self._find_series)
+        self._fuller = lru_cache(1_000)(self._find_fuller)
         self._masked_utterer, self._utterer = Utterer(lexicon), Utterer(lexicon, names=True)
 
     def translate(self, question: str, *, now: dt.datetime, closely: bool = False) -> Translated:
@@ -107,6 +108,14 @@ class Canonical:
         for n in asked.named:
             mask |= n.mask if n.cost < LOOSE else 0
         return asked.weight(mask) / asked.total if asked.total else 0.0
+
+    def phrased(self, question: str) -> Phrased:
+        """Return what the domain's words alone explain of `question`."""
+        words = tokens(question)[:MAX_WORDS]
+        want = {i for i, w in enumerate(words) if w.stem not in self.lexicon.ignored and w.text[0].isalnum()}
+        atoms = [a for a in self.lexicon.find(words) if a.meant.kind not in ("op", "wh")]
+        have = {i for i in want if any(a.mask >> i & 1 for a in atoms)}
+        return Phrased(frozenset(want), frozenset(have), self.linker.searches)
 
     # -- reading the question ---------------------------------------------------------------------------------
 
@@ -170,6 +179,8 @@ class Canonical:
                     replace(n, series=self._series(mention.text, n.table)) if {"", n.table} & set(plural) else n
                     for n in _by_table(mention, mask)
                 ]
+        if any(t.properties for t in self.domain.tables):
+            out = [replace(n, fuller=self._fuller(n.best.text, n.table)) for n in out]
         out = [replace(n, cost=n.cost + PARTIAL) if self._goes_on(n, words, atoms, out) else n for n in out]
         out = [replace(n, cost=n.cost + EVERYDAY) if self._is_everyday(n, words) else n for n in out]
         sure = [n for n in out if n.cost < 0.3]
@@ -194,6 +205,14 @@ class Canonical:
         found = [c for text in longer for c in self.linker.lookup(text, table) if c.how == "exact"]
         return tuple(Entity(c.key, c.text) for c in {c.key: c for c in found}.values())
 
+    def _find_fuller(self, name: str, table: str) -> tuple[Entity, ...]:
+        """Who is also called so, with further names in between: an encyclopaedia may have somebody twice."""
+        said = fold(name).split()
+        if len(said) != 2:
+            return ()
+        found = ((c, fold(c.text).split()) for c in self.linker.lookup(said[-1], table))
+        return tuple(Entity(c.key, c.text) for c, w in found if len(w) > 2 and [w[0], w[-1]] == said)[:2]
+
     def _goes_on(self, name: Named, words: list[Token], atoms: list[Atom], others: list[Named]) -> bool:
         """Whether a word that nothing explains stands next to a name: perhaps it is part of a longer one."""
         ends = ((name.mask & -name.mask).bit_length() - 2, name.mask.bit_length())
@@ -210,8 +229,8 @@ class Canonical:
             explained |= a.mask
         for n in asked.named:
             explained |= n.mask if n.cost < 0.9 else 0
-        for m in (*asked.moments, *asked.times, *asked.placed):
-            explained |= m.mask
+        for mask in asked.dated:
+            explained |= mask
         return tuple(w.text for i, w in enumerate(asked.words) if asked.weights[i] > 0 and not explained >> i & 1)
 
     # -- ranking ---------------------------------------------------------------------------------------------
@@ -276,8 +295,9 @@ def _quality(reading: Reading, strange: int, passed_over: int) -> float:
 
 
 def _passed_over(asked: Question, reading: Reading) -> int:
-    """How many of the sure names a reading leaves out."""
+    """How many of the sure names and of the times a reading leaves out."""
     left = {n.mask for n in asked.named if n.cost < SURE and not n.mask & reading.mask}
+    left |= {mask for mask in asked.dated if not mask & reading.mask}
     return sum(not any(m != o and m & o == m for o in left) for m in left)
 
 
@@ -367,7 +387,7 @@ def _moments(words: list[Token], atoms: list[Atom], now: dt.datetime, numbers: d
     years = [
         (i, int(w.text))
         for i, w in enumerate(words)
-        if w.text.isdigit() and len(w.text) == 4 and 1850 <= int(w.text) <= 2100
+        if w.text.isdigit() and len(w.text) == 4 and 1000 <= int(w.text) <= 2100
     ]
     inclusive = [a for a in atoms if a.meant.kind == "op" and a.meant.name == "inclusive"]
     for k, (i, year) in enumerate(years):

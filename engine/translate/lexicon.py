@@ -165,7 +165,7 @@ class Lexicon:
         table = next((t for t in self.domain.tables if t.properties), None)
         if table is None:
             return
-        known = ("hidden", "units", "nouns")
+        known = ("hidden", "units", "nouns", "kinds_of")
         self.vocabulary = Vocabulary.of(idioms.get("properties", {}), **{k: idioms[k] for k in known if k in idioms})
         for noun in self.vocabulary.nouns:
             self._add(noun, Meant("property", table.name, name="noun"))
@@ -199,9 +199,10 @@ class Lexicon:
     @property
     def common(self) -> frozenset[str]:
         """Words that are part of the domain's or the language's own vocabulary: weak evidence of a name."""
-        schema = {
-            w for entries in self._by_stem.values() for e in entries for w in re.findall(r"\w+", e.phrase.lower())
-        }
+        # the many phrases for properties hold words of all kinds: only those that stand alone are common
+        entries = [e for found in self._by_stem.values() for e in found]
+        phrases = [e.phrase.lower() for e in entries if e.meant.kind != "property" or " " not in e.phrase]
+        schema = {w for phrase in phrases for w in re.findall(r"\w+", phrase)}
         return frozenset(schema | set(re.findall(r"[\w']+", self.generic["ignored"])))
 
     @property

@@ -18,7 +18,7 @@ from .meaning import Condition, Entity, Set
 @dataclass(frozen=True)
 class Named:
     """A span of the question linked to rows of one table: the best one, its namesakes, and those whose longer names
-    begin with it (a series)."""
+    begin with it (a series); `fuller` are names with more words in between: "Max Karl Ernst Ludwig Planck"."""
 
     table: str
     mask: int
@@ -26,6 +26,7 @@ class Named:
     namesakes: tuple[Entity, ...]
     cost: float
     series: tuple[Entity, ...] = ()
+    fuller: tuple[Entity, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -96,6 +97,12 @@ class Question:
             self._of.setdefault((a.meant.kind, ""), []).append(a)
             if a.meant.name:
                 self._of.setdefault((a.meant.kind, a.meant.name), []).append(a)
+
+    @property
+    def dated(self) -> set[int]:
+        """The words of each time and each place in a series that the question names."""
+        masks = {m.mask for m in self.moments} | {t.mask for t in self.times}
+        return masks | {p.mask for p in self.placed}
 
     def of(self, kind: str, name: str = "") -> list[Atom]:
         return self._of.get((kind, name), _NONE)

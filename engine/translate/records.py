@@ -273,8 +273,8 @@ class OfRecords(Reader):
         """ "More than 5 million shares": a number behind words that compare, near a column."""
         scales = self.composer.lexicon.generic["scales"]
         timed = 0
-        for t in (*self.question.times, *self.question.placed):
-            timed |= t.mask
+        for mask in [*(t.mask for t in self.question.times), *(p.mask for p in self.question.placed)]:
+            timed |= mask
         for i, number in self.question.numbers:
             if (timed | frame.solid) >> i & 1:
                 continue
