@@ -78,6 +78,7 @@ COUNTED_UNITS = (
     "feet",
     "hours",
 )
+SUMMED = ("total", "combined", "together", "sum", "plus", "altogether")
 RATHER = 1.0  # and that is meant rather than not
 SURELY = 0.5  # what a name costs that is surely meant
 SHORT = 9  # a number of so few characters is given as it is written
@@ -175,13 +176,27 @@ class OfFacts(Reader):
         mask |= context
         if self.question.weight((1 << len(self.question.words)) - 1 & ~mask & ~self._function_words) > STRAY + 1:
             return
-        if self._names_another(mask):
+        if self._names_another(mask) or self._goes_on(mask & ~context, about):
             return
         if context and self._is_long_list(meaning, about):
             return  # "which actor was the joker": one of those listed
         reading = self.reading(meaning, mask, cost + CONTEXT * context.bit_count(), fit)
         half = self.question.weight(context) / 2 / (self.question.total or 1.0)
         yield replace(reading, covered=reading.covered - half)
+
+    def _goes_on(self, mask: int, about: Sequence[Thing]) -> bool:
+        """Whether a further thing stands beside one of these, set apart by a comma or a conjunction."""
+        words = self.question.words
+        for t in about:
+            for n in self.question.named:
+                if n.table != self.things_table.name or n.cost >= RATHER or n.mask & mask:
+                    continue
+                first, second = sorted((t.mask, n.mask))
+                last, begin = first.bit_length() - 1, (second & -second).bit_length() - 1
+                between = self.question.text[words[last].end : words[begin].start].strip(" ") if last < begin else "."
+                if re.fullmatch(r",|,? ?(?:and|or|plus|vs\.?|versus|&)(?: the)?", between.lower()):
+                    return True
+        return False
 
     def _names_another(self, mask: int) -> bool:
         """Whether a thing is named beside those whose words are in `mask`."""
@@ -742,22 +757,21 @@ class OfFacts(Reader):
                 functions = {"difference": "days"}
         for name, function in functions.items():
             for a in self.question.of("op", name):
-                if a.mask & mask:
+                if a.mask & mask or function == "total" or len(found) != 2:
                     continue
-                both = words | sum({b.mask for b in self.question.of("op", "both")} - {0})
-                if len(found) == 2:
-                    pair = (first, rest[0])
-                    if function in ("years", "days") and self._is_later(found, column):
-                        pair = (rest[0], first)
-                    if function == "percent" and a.last < (mask & -mask).bit_length() - 1:
-                        # "what percentage of A is B"
-                        pair = (rest[0], first)
-                    yield from self._read(Calculate(function, *pair), words | a.mask, cost, FITS, *about)
-                elif function == "total":
-                    yield from self._read(
-                        Aggregate("sum", self._all(found), column), words | a.mask, cost, FITS, *about
-                    )
-                del both
+                pair = (first, rest[0])
+                later = function in ("years", "days") and self._is_later(found, column)
+                # "what percentage of A is B"
+                if later or (function == "percent" and a.last < (mask & -mask).bit_length() - 1):
+                    pair = (rest[0], first)
+                yield from self._read(Calculate(function, *pair), words | a.mask, cost, FITS, *about)
+        summed = sum(1 << i for i, w in enumerate(self.question.words) if w.text in SUMMED and not mask >> i & 1)
+        if summed and found[0].gives == "number":
+            if len(found) == 2:
+                total: Meaning = Calculate("total", first, rest[0])
+            else:
+                total = Aggregate("sum", self._all(found), column)
+            yield from self._read(total, words | summed, cost, FITS, *about)
         for a in self.question.of("op", "average"):
             if found[0].gives == "number":
                 yield from self._read(Aggregate("avg", self._all(found), column), words | a.mask, cost, FITS, *about)
