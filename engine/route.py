@@ -108,7 +108,7 @@ def _highest(shares: Mapping[str, float]) -> list[str]:
 def _at_most(phrased: Mapping[str, Phrased]) -> dict[str, float]:
     """The share of a question that each domain can explain: all of it, where names need not be searched for; else what
     would be left if each word that is not another domain's were part of a name."""
-    anyones = frozenset[int]().union(*(p.have for p in phrased.values()))
+    anyones = frozenset[int]().union(*(p.ask for p in phrased.values()))
     return {
         name: 1 - len((anyones - p.have) & p.want) / max(1, len(p.want)) if p.searches else 1.0
         for name, p in phrased.items()
