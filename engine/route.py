@@ -83,7 +83,7 @@ class Router:
                 phrased[name] = self.translator(name).phrased(question)
             except SourceError as e:
                 failed.append(e)
-                if e.status is None:
+                if e.retry or e.status is None:
                     away.add(id(self.source(name)))
         return phrased
 
