@@ -34,6 +34,7 @@ def kgq(*args: str) -> Result:
 @pytest.fixture(scope="module")
 def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
     with Session(Settings(cache=tmp_path_factory.mktemp("cache")), clock=lambda: NOW) as s:
+        s.answer(DIRECTED)  # indexes all names
         yield s
 
 

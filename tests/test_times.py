@@ -469,7 +469,7 @@ def shown(question: str, span: Span) -> str:
         ),
         pytest.param(
             "its price at the close of 2023",
-            ["at[the close of 2023] 2023-12-29 day on trading"],
+            ["[at the close of 2023] 2023-12-29 day on trading"],
             id="at the close of a year",
         ),
         pytest.param(
