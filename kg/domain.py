@@ -50,8 +50,9 @@ class Column:
 
     `match` tells how a text is compared: exactly, as a name (case, accents and punctuation ignored), or
     by containing it. `year_of` names the date column whose year this is; `of` one or two columns it is made of, and
-    `codes` what their values stand for (`kg.made`). `origin` is its name in a file, if another.
-    `adds`: a sum over rows is what people mean without saying so (goals of a season, but not prices of a week).
+    `codes` what their values stand for (`kg.made`). `origin` is its name in a file, if another. `beside` names the
+    column that is shown with it: a result with the score. `adds`: a sum over rows is what people mean without saying
+    so (goals of a season, but not prices of a week).
     """
 
     name: str
@@ -71,6 +72,7 @@ class Column:
     codes: tuple[tuple[Scalar, Scalar], ...] = ()
     origin: str = ""
     adds: bool = False
+    beside: str = ""
 
     def __deepcopy__(self, memo: object) -> Column:
         return self  # frozen; sqlglot copies what hangs on a tree

@@ -82,6 +82,7 @@ _COLUMN = Record(
         "match": Key(Text(choices=("exact", "name", "contains")), "How a text is compared."),
         "year_of": Key(_ANY, "The date column above whose year this is."),
         "of": Key(Text(PATTERN, "a column, or two with + or - between them"), "One or two columns it is made of."),
+        "beside": Key(_ANY, "The column that is shown with it in an answer: a result with the score."),
         "codes": Key(Named(Stored(), Stored()), "What the values of the column in `of` stand for."),
         **COLUMN_KEYS,
     }

@@ -64,11 +64,13 @@ class Through:
 
 @dataclass(frozen=True)
 class Same:
-    """The column has the value that `column` has in the row of `set` (the year somebody won)."""
+    """The column has the value that `column` has in the row of `set` (the year somebody won); or, as `op` says, comes
+    after or before it."""
 
     own: str
     set: Set
     column: str
+    op: str = "="
 
 
 @dataclass(frozen=True)
@@ -171,6 +173,26 @@ class Which:
 
 
 @dataclass(frozen=True)
+class Leader:
+    """The values of `by` whose rows have the most (or least) of something: their number, or `function` of `column`;
+    those of the first place only, all that share it."""
+
+    set: Set
+    by: str
+    function: str
+    column: str
+    descending: bool
+
+
+@dataclass(frozen=True)
+class Tally:
+    """How many rows have each value of `column`: won, drawn and lost."""
+
+    set: Set
+    column: str
+
+
+@dataclass(frozen=True)
 class Compare:
     """Whether the first value is greater than (or less than) the second."""
 
@@ -228,4 +250,4 @@ class Scaled:
 
 
 Value = Names | Count | Aggregate | Calculate | Given | Listed | Scaled
-Meaning = Names | Count | Aggregate | Exists | Which | Compare | Calculate | Listed | Excerpt | Scaled
+Meaning = Names | Count | Aggregate | Exists | Which | Leader | Tally | Compare | Calculate | Listed | Excerpt | Scaled

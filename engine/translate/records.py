@@ -38,13 +38,15 @@ from .reading import PLAIN, Reader, Reading
 from .wanted import CLASHES, FITS
 
 LATEST = 0.3  # what it costs to take the latest row where no time is named
+NUMBER_OF = 1.2  # what it costs to answer "who" with a number
+SURE = 0.5  # what a name may cost that is meant
 SUMMED = 0.3  # what it costs to add up where nobody said so: "goals this season"
 UNANCHORED = 0.5  # what it costs to ask for the rows of everybody
 FEW = 6  # things that are compared
 AGAINST = 0.3  # what it costs to take the one that was beaten for the one whose row it is
 BOTH = 0.3  # what it costs to take either of two sides for the one whose row it is
 OPPOSED = 0.15  # what it costs to take the later of two names for the one whose row it is
-REVERSED = 1.0  # what it costs where words say that it is the other side: "lost to X"
+REVERSED = 1.6  # what it costs where words say that it is the other side: "lost to X"
 
 
 @dataclass(frozen=True)
@@ -149,8 +151,14 @@ class OfRecords(Reader):
                     yield self._with(one, columns[1], (a, b), rest).also(cost=-a.cost - b.cost)
             elif 2 <= len(named) <= FEW:
                 yield self._with(Frame(table), columns[0], named, ())
-        if not any(self._named(target) for target in links):
+        elsewhere = any(n.cost < SURE for n in self.question.named) and self._is_one_of_several()
+        if not any(self._named(target) for target in links) and not (links and elsewhere):
             yield Frame(table, cost=UNANCHORED if links else 0.0)
+
+    def _is_one_of_several(self) -> bool:
+        """Whether dated tables are about several kinds of things: a name of one is not passed over in another."""
+        linked = (frozenset(c.links.table for c in t.columns if c.links) for t in self.domain.tables if t.moment)
+        return len({tables for tables in linked if tables}) > 1
 
     def _named(self, target: str) -> tuple[Named, ...]:
         """The things of a table that the question names, those that share no word, in its order."""
@@ -172,7 +180,9 @@ class OfRecords(Reader):
 
     def _is_opposed(self, n: Named) -> bool:
         """Whether a name stands where the other side does: "beat X", "against X", "at X"."""
-        first = (n.mask & -n.mask).bit_length() - 1
+        first, end = (n.mask & -n.mask).bit_length() - 1, n.mask.bit_length()
+        if end < len(self.question.words) and self.question.words[end].text == "'s":
+            return False
         before = {w.text for w in self.question.words[max(0, first - 2) : first]}
         return bool(before & set(self.composer.lexicon.generic["opposed"]))
 
@@ -273,7 +283,9 @@ class OfRecords(Reader):
         return frame.table.column(nearest.meant.column), nearest.mask
 
     def _columns_of_table(self, table: Table) -> list[Atom]:
-        return [a for kind in ("column", "ask") for a in self.question.of(kind) if a.meant.table == table.name]
+        found = [a for kind in ("column", "ask") for a in self.question.of(kind) if a.meant.table == table.name]
+        spans = [a.mask for a in found if a.mask.bit_count() == a.last - a.first + 1]
+        return [a for a in found if not any(a.mask != s and a.mask & s == a.mask for s in spans)]
 
     # -- of when -------------------------------------------------------------------------------------------------
 
@@ -357,7 +369,10 @@ class OfRecords(Reader):
 
     def _asked(self, frame: Frame) -> Iterator[Reading]:
         for meaning, mask, cost, fit in self._asks(frame):
-            if isinstance(meaning, Exists) or not self.wanted.yes_no:
+            alternatives = isinstance(meaning, Names) and self._names_alternatives(frame.table, meaning.column)
+            if isinstance(meaning, Exists) or not self.wanted.yes_no or alternatives:
+                cost += NUMBER_OF if self._asks_for_things(frame.table) and self._is_number(meaning) else 0.0
+                fit = FITS if alternatives and self.wanted.yes_no else fit
                 yield self.reading(meaning, frame.mask | mask, frame.cost + cost, fit)
             yield from self._compared(frame, meaning, mask, cost)
         if frame.others and frame.top is None and any(self._is_narrow(frame, c) for c in frame.conditions):
@@ -366,14 +381,36 @@ class OfRecords(Reader):
         if frame.others and frame.anchor is not None:
             for column, _, mask in self.composer.superlatives(frame.table):
                 if column.numeric and not mask & frame.solid:
-                    one, every = Names(frame.rows, column.name), Aggregate("sum", frame.rows, column.name)
-                    yield from self._compared(frame, one if frame.one else every, mask, 0.0 if frame.one else SUMMED)
+                    if frame.one:
+                        yield from self._compared(frame, Names(frame.rows, column.name), mask, 0.0)
+                        continue
+                    yield from self._compared(frame, Aggregate("sum", frame.rows, column.name), mask, SUMMED)
+                    averages = self._masks(op.mask for op in self.question.of("op", "average")) & ~frame.solid
+                    if averages:
+                        average = Aggregate("avg", frame.rows, column.name)
+                        yield from self._compared(frame, average, mask | averages, 0.0)
         yield from self._changed(frame)
+
+    def _names_alternatives(self, table: Table, column: str) -> bool:
+        """Whether the question names the choice that a column holds: "at home or away"."""
+        return any(a.meant.column == column and " or " in a.phrase for a in self._columns_of_table(table))
+
+    def _asks_for_things(self, table: Table) -> bool:
+        """Whether "who" or "which team" asks for what the rows link to, and nothing asks for a number."""
+        linked = {c.links.table for c in table.columns if c.links}
+        asked = {a.meant.table for a in self.question.of("wh") if a.phrase in ("who", "whom")}
+        return bool(linked & (asked | self.wanted.tables)) and not self.wanted.number
+
+    def _is_number(self, meaning: Meaning) -> bool:
+        if isinstance(meaning, Names):
+            return self.domain.table(meaning.set.table).column(meaning.column).numeric
+        return isinstance(meaning, (Aggregate, Calculate, Count))
 
     def _asks(self, frame: Frame) -> Iterator[tuple[Meaning, int, float, float]]:
         """(meaning, words, cost, fit) of everything that can be asked of the rows."""
         if frame.sides:
-            yield from self._of_sides(frame)
+            # of two that met, what is said tells one: who won
+            yield from self._of_sides(frame) if frame.said else ()
             return
         yield from self._of_columns(frame)
         yield from self._of_best(frame)
@@ -417,8 +454,6 @@ class OfRecords(Reader):
 
     def _of_two_columns(self, frame: Frame) -> Iterator[tuple[Meaning, int, float, float]]:
         """The difference between two numbers of one row."""
-        if not frame.one:
-            return
         numbers = [
             a
             for a in self._columns_of_table(frame.table)
@@ -428,9 +463,15 @@ class OfRecords(Reader):
             if a.meant.column == b.meant.column or a.mask & b.mask:
                 continue
             for op in self.question.of("op", "difference"):
-                if not op.mask & (a.mask | b.mask | frame.solid):
-                    one, other = (Names(frame.rows, x.meant.column) for x in (a, b))
+                if op.mask & (a.mask | b.mask | frame.solid):
+                    continue
+                columns = [x.meant.column for x in (a, b)]
+                if frame.one:
+                    one, other = (Names(frame.rows, c) for c in columns)
                     yield Calculate("distance", one, other), a.mask | b.mask | op.mask, 0.0, FITS
+                elif frame.top is None and all(frame.table.column(c).adds for c in columns):
+                    sums = [Aggregate("sum", frame.rows, c) for c in columns]
+                    yield Calculate("distance", sums[0], sums[1]), a.mask | b.mask | op.mask, 0.0, FITS
 
     def _extreme(self, a: Atom) -> str:
         """The function that a phrase for a column implies over several rows: the "highest price" of a month."""
@@ -492,10 +533,19 @@ class OfRecords(Reader):
                 yield Aggregate("max" if descending else "min", frame.rows, column.name), mask, cost, fit
             if frame.table.moment and (self.wanted.date or self._date_words(frame)):
                 yield Names(best.rows, frame.table.moment), mask | self._date_words(frame), cost, FITS
+            side = self.open_side(frame) if frame.anchor is not None and self._asks_for_things(frame.table) else None
+            if side is not None:
+                yield Names(best.rows, side.name), mask, cost, FITS
             for a in self._columns_of_table(frame.table):
                 asked = frame.table.column(a.meant.column)
                 if asked != column and not a.mask & (frame.solid | mask) and asked.name != frame.table.moment:
                     yield Names(best.rows, asked.name), mask | a.mask, cost, self._fit(a, asked)
+
+    def open_side(self, frame: Frame) -> Column | None:
+        """The first column that links to things and is still open."""
+        bound = {c.column for c in frame.conditions if isinstance(c, To)}
+        linked = [c for c in frame.table.columns if c.links and self.domain.table(c.links.table).is_entity]
+        return next((c for c in linked if c.name not in bound), None)
 
     def _date_words(self, frame: Frame) -> int:
         mask = 0
@@ -506,6 +556,7 @@ class OfRecords(Reader):
 
     def _of_sides(self, frame: Frame) -> Iterator[tuple[Meaning, int, float, float]]:
         """The things that the rows link to: who beat them, whom they played, which of these."""
+        open_ends = 0
         for column in frame.table.columns:
             if not column.links or not self.domain.table(column.links.table).is_entity:
                 continue
@@ -513,13 +564,17 @@ class OfRecords(Reader):
             bound = next((c for c in frame.conditions if isinstance(c, To) and c.column == column.name), None)
             if bound is not None and len(bound.set.entities) == 1:
                 continue
+            # "who did they beat": the verb both asks and says the result
+            free = frame.solid & ~self._masks(mask for _, mask in frame.said)
             asked = [a for a in self._columns_of_table(frame.table) if a.meant.column == column.name]
+            cost = AGAINST if open_ends else 0.0
             for a in asked:
-                if not a.mask & frame.solid:
-                    yield Names(frame.rows, column.name), a.mask, 0.0, FITS if a.meant.kind == "ask" else 0.0
+                if not a.mask & (free if a.meant.kind == "ask" else frame.solid):
+                    yield Names(frame.rows, column.name), a.mask, cost, FITS if a.meant.kind == "ask" else 0.0
             fit = self.wanted.fit_rows(target)
             if fit > 0 and not asked:
-                yield Names(frame.rows, column.name), 0, 0.0, fit
+                yield Names(frame.rows, column.name), 0, cost, fit
+            open_ends += 1
 
     def _of_all(self, frame: Frame) -> Iterator[tuple[Meaning, int, float, float]]:
         """How many rows, whether there are any, when they are, which part of all they are."""
@@ -574,8 +629,9 @@ class OfRecords(Reader):
             words |= n.mask
             cost += n.cost
         ors = sum(a.mask for a in self.question.of("op", "or")[:1])
+        extreme = isinstance(meaning, Aggregate) and meaning.function in ("max", "min")
         for descending, said in self._directions(frame, meaning):
-            if said & frame.solid:
+            if said & frame.solid or (extreme and said & mask):
                 continue
             if self.wanted.yes_no and len(things) == 2:
                 yield self.reading(Compare(values[0], values[1], descending), words | said | 1, cost, FITS)
@@ -584,7 +640,8 @@ class OfRecords(Reader):
                 yield self.reading(Which(values, names, descending), words | said | ors, cost, FITS)
         if len(things) == 2:
             for op in self.question.of("op", "difference"):
-                yield self.reading(Calculate("distance", values[0], values[1]), words | op.mask, cost, FITS)
+                if not op.mask & mask:
+                    yield self.reading(Calculate("distance", values[0], values[1]), words | op.mask, cost, FITS)
         for op in self.question.of("op", "sum") if len(things) == 2 else ():
             yield self.reading(Calculate("total", values[0], values[1]), words | op.mask, cost, FITS)
 
@@ -612,6 +669,8 @@ class OfRecords(Reader):
         if measured is None or not later:
             return
         column, _ = measured
+        if column.adds:
+            return  # what is counted anew every time does not change
         end = replace(frame, conditions=_at(frame, self._within(later[0], frame.table)))
         first, last = Names(frame.rows, column.name), Names(end.rows, column.name)
         words = frame.mask | later[0].mask
