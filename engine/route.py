@@ -1,4 +1,4 @@
-"""Which domain a question is about: the one whose programs account for it best.
+"""Which domains a question may be about, the one whose programs account for it best first.
 
 All domains read the question's words and names, which takes a millisecond or two; programs are composed only where
 enough of them is known.
@@ -27,8 +27,8 @@ class Router:
     ):
         self.domains, self.translator, self.source = domains, translator, source
 
-    def route(self, question: str, now: dt.datetime, sure: float) -> tuple[str, Translated]:
-        """Return the domain of `question`, and its translations.
+    def route(self, question: str, now: dt.datetime, sure: float) -> list[tuple[str, Translated]]:
+        """Return the domains that know the words of `question`, with their translations, the likeliest first.
 
         Raises SourceError if an API fails that would be needed to tell; where another domain's confidence is `sure`
         it is not needed.
@@ -39,21 +39,20 @@ class Router:
             if id(self.source(name)) in failed:
                 continue
             try:
-                share = self.translator(name).familiar(question, now=now)
-                familiar[name] = self._trust(name) * share
+                familiar[name] = self.translator(name).familiar(question, now=now)
             except SourceError as e:
                 failed[id(self.source(name))] = e
-        likely = [name for name, share in familiar.items() if share >= LIKELY * max(familiar.values())]
+        likely = {*_highest(familiar), *_highest({n: self._trust(n) * share for n, share in familiar.items()})}
         read: dict[str, Translated] = {}
-        for name in likely:
+        for name in sorted(likely):
             try:
                 read[name] = self.translator(name).translate(question, now=now)
             except SourceError as e:
                 failed[id(self.source(name))] = e
-        best = max(read, key=lambda name: self._confidence(name, read[name]), default="")
-        if failed and (not best or self._confidence(best, read[best]) < sure):
+        ranked = sorted(read, key=lambda name: self._confidence(name, read[name]), reverse=True)
+        if failed and (not ranked or self._confidence(ranked[0], read[ranked[0]]) < sure):
             raise next(iter(failed.values()))
-        return best, read[best]
+        return [(name, read[name]) for name in ranked]
 
     def _confidence(self, name: str, translated: Translated) -> float:
         return self._trust(name) * max((t.confidence for t in translated.translations), default=0.0)
@@ -61,3 +60,8 @@ class Router:
     def _trust(self, name: str) -> float:
         """An encyclopaedia says something of everything; a domain with tables for it knows better."""
         return OF_ANYTHING if any(t.properties for t in self.domains[name].tables) else 1.0
+
+
+def _highest(shares: Mapping[str, float]) -> list[str]:
+    most = max(shares.values(), default=0.0)
+    return [name for name, share in shares.items() if share >= LIKELY * most]

@@ -108,20 +108,29 @@ class Session:
             return asking.unknown("low_confidence", f"the question is longer than {MAX_QUESTION:,} characters")
         self._asked.deadline = asking.deadline
         try:
-            asking.domain, translated = self.route(question, now, domain)
-            graph = self.graph(asking.domain)
-            answer = asking.answer(translated, graph, self.clock)
-            if translated.doubtful and answer.reason == "low_confidence":
-                closer = self.translator(asking.domain).translate(question, now=now, closely=True)
-                answer = asking.answer(closer, graph, self.clock)
-            return answer
+            answers = (self._answer(asking, name, read) for name, read in self.route(question, now, domain))
+            first = next(answers)
+            # what the likeliest domain does not know another may
+            return first if first.known else next((a for a in answers if a.known), first)
         except (SourceError, StoreError) as e:
             return asking.unknown("call_failed", str(e))
 
-    def route(self, question: str, now: dt.datetime, domain: str = "") -> tuple[str, Translated]:
-        """Return the domain that accounts best for a question, and its translations. Raises SourceError."""
+    def _answer(self, asking: Asking, domain: str, translated: Translated) -> Answer:
+        """The answer that a domain gives, after a closer look if that could help."""
+        asking.domain, graph = domain, self.graph(domain)
+        answer = asking.answer(translated, graph, self.clock)
+        if translated.doubtful and answer.reason == "low_confidence":
+            closer = self.translator(domain).translate(asking.question, now=asking.now, closely=True)
+            answer = asking.answer(closer, graph, self.clock)
+        return answer
+
+    def route(self, question: str, now: dt.datetime, domain: str = "") -> list[tuple[str, Translated]]:
+        """Return the domains that account for a question, the best first, with its translations.
+
+        Raises SourceError.
+        """
         if domain:
-            return domain, self.translator(domain).translate(question, now=now)
+            return [(domain, self.translator(domain).translate(question, now=now))]
         router = Router(self.domains, self.translator, lambda name: self.graph(name).source)
         return router.route(question, now, self.settings.min_confidence)
 

@@ -118,9 +118,9 @@ class Table:
     column that dates the rows of a series (prices, games): where a question names no time, the latest one is meant.
     `in_place`: its rows come from a file and are stored under the table's own name; no call brings them. `origin` is
     the file, or the table of a database, that they come from, if it has another name; `lists` are the columns
-    ("table.column") whose distinct values are the rows of a table that nobody stored. Where `properties` and `value` are
-    set, a row says of a thing that the property named in the one column has what is in the other (an infobox). `text`
-    is the column that holds some sentences about the thing."""
+    ("table.column") whose distinct values are the rows of a table that nobody stored. Where `properties` and `value`
+    are set, a row says of a thing that the property named in the one column has what is in the other (an infobox).
+    `text` is the column that holds some sentences about the thing."""
 
     name: str
     about: str

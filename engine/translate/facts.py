@@ -331,7 +331,7 @@ class OfFacts(Reader):
                     yield self.reading(Names(rows, self.facts.value), (1 << len(self.question.words)) - 1, 0.0, FITS)
         kinds = self._kinds(thing)
         if kinds and not kinds[2] and not self.wanted.yes_no:
-            atom, property_, _ = kinds
+            atom = kinds[0]
             concept = self.composer.lexicon.vocabulary.concepts[atom.meant.column]
             said = [b.mask for b in self.question.of("property", "says") if b.meant.column == concept.name]
             if said:
@@ -564,7 +564,8 @@ class OfFacts(Reader):
 
     def _is_later(self, found: list[Match], column: str) -> bool:
         a, b = found[0].fact, found[1].fact
-        assert a is not None and b is not None
+        assert a is not None
+        assert b is not None
         return bool(str(a.day) > str(b.day)) if column == self.columns.day else bool((a.year or 0) > (b.year or 0))
 
     def _all(self, found: list[Match], *more: Condition) -> Set:

@@ -14,7 +14,8 @@ from typing import Any
 _PIECE = re.compile(r"km2|mi2|m2|[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+|[^\W\d_]+")
 # The end of a field's name, and the unit that it means.
 _UNITS = {
-    "km2": "km²", "sqkm": "km²", "sq km": "km²", "mi2": "sq mi", "sq mi": "sq mi", "sqmi": "sq mi", "m2": "m²", "k": "K",
+    "km2": "km²", "sqkm": "km²", "sq km": "km²", "mi2": "sq mi", "sq mi": "sq mi", "sqmi": "sq mi", "m2": "m²",
+    "k": "K",
     "c": "°C", "f": "°F", "km": "km", "mi": "mi", "m": "m", "cm": "cm", "ft": "ft", "in": "in", "kg": "kg", "lb": "lb",
     "lbs": "lb", "usd": "USD", "ha": "ha",
 }  # fmt: skip
@@ -63,7 +64,8 @@ def unit_of(name: str) -> str:
 _TO = {
     ("K", "°C"): (1.0, -273.15), ("K", "°F"): (1.8, -459.67), ("°C", "°F"): (1.8, 32.0), ("°C", "K"): (1.0, 273.15),
     ("km²", "sq mi"): (0.386102, 0.0), ("sq mi", "km²"): (2.589988, 0.0), ("km", "mi"): (0.621371, 0.0),
-    ("mi", "km"): (1.609344, 0.0), ("m", "ft"): (3.28084, 0.0), ("ft", "m"): (0.3048, 0.0), ("cm", "in"): (0.393701, 0.0),
+    ("mi", "km"): (1.609344, 0.0), ("m", "ft"): (3.28084, 0.0), ("ft", "m"): (0.3048, 0.0),
+    ("cm", "in"): (0.393701, 0.0),
     ("kg", "lb"): (2.204623, 0.0), ("lb", "kg"): (0.453592, 0.0), ("km²", "ha"): (100.0, 0.0),
 }  # fmt: skip
 

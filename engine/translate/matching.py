@@ -182,7 +182,7 @@ def items(value: str) -> list[str]:
 def said_in(fact: Fact, words: list[str]) -> list[str]:
     """The words of a field that are those of a question, as they are spelled there; empty if one is missing."""
     spelled: dict[str, str] = {}
-    for w in re.findall(r"[^\W_]+(?:['’][^\W_]+)*", fact.value):
+    for w in re.findall(r"[^\W_]+(?:['\u2019][^\W_]+)*", fact.value):
         spelled.setdefault(fold(w), w)
         spelled.setdefault(stem(fold(w)), w)
     found = [spelled.get(fold(w)) or spelled.get(stem(fold(w))) for w in words]
