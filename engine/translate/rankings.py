@@ -123,13 +123,15 @@ class OfRankings(OfRecords):
         """ "How many of their last five did they win": what is said holds of some of these rows."""
         if frame.anchor is None or not frame.said:
             return
-        whose = tuple(c for c in frame.conditions if isinstance(c, To))
-        said = tuple(c for c in frame.conditions if not isinstance(c, To))
+        inside, said = self._split(frame)
+        if not said:
+            return
         moment = frame.table.moment
+        whose = tuple(c for c in inside if isinstance(c, To))
         for top, mask in self._by_moment(frame):
             if top.n < 2:
                 continue
-            last = Set(frame.table.name, (*whose, *self._until_now(frame)), top)
+            last = Set(frame.table.name, (*inside, *self._until_now(frame)), top)
             among = Set(frame.table.name, (*whose, Same(moment, last, moment)))
             for op in self.question.of("op", "count"):
                 if not op.mask & (frame.solid | mask):

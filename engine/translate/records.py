@@ -7,6 +7,7 @@ question leaves open have a default: the latest row up to the time of the questi
 
 from __future__ import annotations
 
+import datetime as dt
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -40,6 +41,9 @@ from .wanted import CLASHES, FITS
 LATEST = 0.3  # what it costs to take the latest row where no time is named
 NUMBER_OF = 1.2  # what it costs to answer "who" with a number
 SURE = 0.5  # what a name may cost that is meant
+UNTIMED = 1.3  # what it costs to take all the rows of all years where no time is named
+ALL_OF_THEM = 1.3  # what it costs to list everybody who has rows of a kind: "who won the league"
+WEEK = 7  # days
 SUMMED = 0.3  # what it costs to add up where nobody said so: "goals this season"
 UNANCHORED = 0.5  # what it costs to ask for the rows of everybody
 FEW = 6  # things that are compared
@@ -301,7 +305,8 @@ class OfRecords(Reader):
             timed = replace(timed, times=(t,), one=t.first is not None and t.first == t.last)
             yield timed
             for top, mask in tops:
-                if not mask & t.mask:
+                past = t.last is not None and t.last.isoformat() < self.now and self._is_coming(mask)
+                if not mask & t.mask and not (past and t.first == t.last):
                     yield replace(timed, top=top, mask=timed.mask | mask, one=top.n == 1)
         if times and any(t.first is not None for t in times):
             extra = 1.0  # a time that was named was meant
@@ -309,10 +314,13 @@ class OfRecords(Reader):
             extra = 0.0
         for top, mask in tops:
             coming = not top.descending and self._is_coming(mask)
-            limit = (Where(table.moment, ">", (self.now,)),) if coming else until
+            ahead = ">=" if self._has_future(table.column(table.moment)) else ">"
+            limit = (Where(table.moment, ahead, (self.now,)),) if coming else until
             yield replace(frame.also(*limit, mask=mask, cost=extra), top=top, one=top.n == 1)
         if not tops:
-            yield frame.also(*until, cost=extra)
+            # of what goes on and on, all that ever was is seldom meant
+            ever = UNTIMED if self._has_future(table.column(table.moment)) else 0.0
+            yield frame.also(*until, cost=extra + ever)
             if frame.anchor is not None:
                 latest = frame.also(*until, cost=LATEST + extra)
                 yield replace(latest, top=Top(table.moment, True), one=True)
@@ -335,7 +343,7 @@ class OfRecords(Reader):
         else:
             low, high = (d.isoformat() if d else "" for d in (first, last))
         if (low and not high) or (high and low < self.now[: len(low)] < high):
-            high = high and self.now
+            high = high and self._last_known(column)
         if low and low == high:
             return (Where(column.name, "=", (low,)),)
         if low and high:
@@ -348,8 +356,19 @@ class OfRecords(Reader):
         return self._until_now_of(frame.table.column(frame.table.moment))
 
     def _until_now_of(self, column: Column) -> tuple[Condition, ...]:
+        if column.type == "DATE" and self._has_future(column):
+            return (Where(column.name, "<", (self.now,)),)
         end = f"{self.now} 23:59:59" if column.type == "TIMESTAMP" else self.now
         return (Where(column.name, "<=", (end,)),)
+
+    def _last_known(self, column: Column) -> str:
+        """The last day all of whose rows have taken place."""
+        today = dt.date.fromisoformat(self.now)
+        return (today - dt.timedelta(days=1)).isoformat() if self._has_future(column) else self.now
+
+    def _has_future(self, column: Column) -> bool:
+        """Whether rows are known before they take place, as fixtures are: then today's are still to come."""
+        return any(phrase in self.composer.lexicon.generic["coming"] for phrase in column.least)
 
     def _by_moment(self, frame: Frame) -> Iterator[tuple[Top, int]]:
         """Superlatives of time: the last, the first, the next; "last five"."""
@@ -568,6 +587,9 @@ class OfRecords(Reader):
             free = frame.solid & ~self._masks(mask for _, mask in frame.said)
             asked = [a for a in self._columns_of_table(frame.table) if a.meant.column == column.name]
             cost = AGAINST if open_ends else 0.0
+            open_to_all = not any(isinstance(c, To) for c in frame.conditions) and frame.top is None
+            if open_to_all and not any(_is_short(t) for t in frame.times):
+                cost += ALL_OF_THEM
             for a in asked:
                 if not a.mask & (free if a.meant.kind == "ask" else frame.solid):
                     yield Names(frame.rows, column.name), a.mask, cost, FITS if a.meant.kind == "ask" else 0.0
@@ -585,7 +607,9 @@ class OfRecords(Reader):
                 near = 0.0 if words or narrowed else 0.6
                 yield Count(frame.rows), op.mask, near, FITS
         if self.wanted.yes_no and (narrowed or (frame.times and words)):
-            yield Exists(frame.rows), 1, 0.0, FITS
+            rows = self._of_chosen(frame) if frame.top is not None else frame.rows
+            if rows.conditions != frame.conditions or frame.top is None:
+                yield Exists(rows), 1, 0.0, FITS
         if frame.table.moment and (self.wanted.date or self._date_words(frame)):
             year = self.wanted.year and not any(t.grain == "year" for t in frame.times)
             counted = self.wanted.count and not self.wanted.date
@@ -599,6 +623,27 @@ class OfRecords(Reader):
             if not op.mask & frame.solid:
                 share = Calculate("percent", Count(frame.rows), Count(self._every(frame, op)))
                 yield share, op.mask, 0.0, FITS
+
+    def _of_chosen(self, frame: Frame) -> Set:
+        """What is said of the row that is chosen: "did they win their last home game" chooses a home game."""
+        assert frame.top is not None
+        inside, outside = self._split(frame)
+        moment = frame.table.moment
+        chosen = Set(frame.table.name, inside, frame.top)
+        whose = tuple(c for c in inside if isinstance(c, To))
+        return Set(frame.table.name, (*whose, *outside, Same(moment, chosen, moment)))
+
+    def _split(self, frame: Frame) -> tuple[tuple[Condition, ...], tuple[Condition, ...]]:
+        """The conditions of a frame: those that choose rows, and those that are said of the rows chosen.
+
+        What stands between "last" and the table's noun ("their last home game") chooses.
+        """
+        starts = [a.last for a in self.question.of("most") if a.meant.column == frame.table.moment]
+        nouns = [a.first for a in self.question.of("table") if a.meant.table == frame.table.name]
+        spans = [(s, min((n for n in nouns if n > s), default=s)) for s in starts]
+        outside = {column for column, mask in frame.said if not any(s < mask.bit_length() - 1 <= n for s, n in spans)}
+        apart = tuple(c for c in frame.conditions if isinstance(c, Where) and c.column in outside)
+        return tuple(c for c in frame.conditions if c not in apart), apart
 
     def _every(self, frame: Frame, op: Atom) -> Set:
         """The rows of a frame without what stands next to "percentage": "the winning percentage at home"."""
@@ -640,9 +685,10 @@ class OfRecords(Reader):
                 yield self.reading(Which(values, names, descending), words | said | ors, cost, FITS)
         if len(things) == 2:
             for op in self.question.of("op", "difference"):
-                if not op.mask & mask:
+                if not (op.mask & mask and (extreme or isinstance(meaning, Calculate))):
                     yield self.reading(Calculate("distance", values[0], values[1]), words | op.mask, cost, FITS)
-        for op in self.question.of("op", "sum") if len(things) == 2 else ():
+        beside = len(things) == 2 and not any(self._is_opposed(n) for n in things)
+        for op in self.question.of("op", "sum") if beside else ():
             yield self.reading(Calculate("total", values[0], values[1]), words | op.mask, cost, FITS)
 
     def _directions(self, frame: Frame, meaning: Value) -> Iterator[tuple[bool, int]]:
@@ -687,6 +733,11 @@ class OfRecords(Reader):
                 yield self.reading(meaning, said, frame.cost, FITS)
                 if frame.anchor is not None and frame.others:
                     yield from self._compared(frame, meaning, said, 0.0)
+
+
+def _is_short(time: Time) -> bool:
+    """Whether a time is a week at most."""
+    return time.first is not None and time.last is not None and (time.last - time.first).days < WEEK
 
 
 def _is_later(time: Time, start: Time) -> bool:
