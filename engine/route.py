@@ -16,6 +16,7 @@ from kg.sources import Source
 from .translate.base import Translated, Translator
 
 LIKELY = 0.75  # how familiar a question must be to a domain, next to the one it is most familiar to
+ABSENT = 404  # status of a domain of which there are no data: no reason to doubt the others
 OF_ANYTHING = 0.5  # what the word of a domain counts that tells a little of everything
 
 
@@ -33,25 +34,31 @@ class Router:
         Raises SourceError if an API fails that would be needed to tell; where another domain's confidence is `sure`
         it is not needed.
         """
-        failed: dict[int, SourceError] = {}  # by the source: what is away for one domain is away for the next
+        failed: list[SourceError] = []
+        away: set[int] = set()  # sources that do not answer at all: what is away for one domain is so for the next
         familiar: dict[str, float] = {}
         for name in self.domains:
-            if id(self.source(name)) in failed:
+            if id(self.source(name)) in away:
                 continue
             try:
                 familiar[name] = self.translator(name).familiar(question, now=now)
             except SourceError as e:
-                failed[id(self.source(name))] = e
+                failed.append(e)
+                if e.status is None:
+                    away.add(id(self.source(name)))
         likely = {*_highest(familiar), *_highest({n: self._trust(n) * share for n, share in familiar.items()})}
         read: dict[str, Translated] = {}
         for name in sorted(likely):
             try:
                 read[name] = self.translator(name).translate(question, now=now)
             except SourceError as e:
-                failed[id(self.source(name))] = e
+                failed.append(e)
         ranked = sorted(read, key=lambda name: self._confidence(name, read[name]), reverse=True)
-        if failed and (not ranked or self._confidence(ranked[0], read[ranked[0]]) < sure):
-            raise next(iter(failed.values()))
+        broken = [e for e in failed if e.status != ABSENT]
+        if not ranked:
+            raise (broken or failed)[0]
+        if broken and self._confidence(ranked[0], read[ranked[0]]) < sure:
+            raise broken[0]
         return [(name, read[name]) for name in ranked]
 
     def _confidence(self, name: str, translated: Translated) -> float:

@@ -10,22 +10,25 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from kg.domain import Domain, Files, Role, Table, Via
-from kg.errors import DomainError, QueryError, SourceError, StoreError
+from kg.errors import QueryError, SourceError, StoreError
 from kg.graph import Explained, Graph, Result
 from kg.link import Finder, Known, Linker
 from kg.link_search import SearchLinker
 from kg.load import BUILT_IN, load_domains
-from kg.sources import Source, open_source
+from kg.said_names import with_said
+from kg.sources import CragSource, FileSource, Source, open_source
 from kg.store import Store
 
 from .answers import Answer
 from .asking import Asking
+from .belongs import domain_named, domain_of
 from .clock import moment_of
 from .route import Router
 from .settings import Settings
@@ -51,9 +54,11 @@ class Session:
         *,
         source: Source | None = None,
         clock: Callable[[], dt.datetime] = lambda: dt.datetime.now(dt.UTC),
+        tell: Callable[[str], None] = lambda text: None,
     ):
+        """`tell` is called with what takes long, and with nothing when that is done."""
         self.settings = settings or Settings.from_env()
-        self.clock = clock
+        self.clock, self._tell = clock, tell
         self.domains = load_domains([BUILT_IN] + ([self.settings.schemas] if self.settings.schemas else []))
         self.store = Store(self.settings.store, self.domains.values())
         self._source = source
@@ -97,11 +102,14 @@ class Session:
 
         `domain` names the domain if it is known; `pages` are not read yet. Never raises for what a question, an API
         or the disk does: then the answer is "i don't know", with a reason. Raises ClockError for a query time that is
-        none.
+        none, and DomainError for a domain there is not.
         """
         question = _plain(question)
         now = moment_of(query_time) if query_time is not None else self.clock()
-        asking = Asking(question, domain or next(iter(self.domains)), self.settings, now)
+        names = [domain_named(domain, self.domains).name] if domain else list(self.domains)
+        if 0 < len(question) <= MAX_QUESTION:
+            self._index_files(names)
+        asking = Asking(question, domain, self.settings, now)
         if not question:
             return asking.unknown("low_confidence", "the question is empty")
         if len(question) > MAX_QUESTION:
@@ -154,20 +162,17 @@ class Session:
         return self.graph(domain or self.domain_of(program)).explain(program, now=self.clock())
 
     def domain_of(self, program: str) -> str:
-        """The domain most of whose tables a program names, in either spelling."""
-        words = {w.removeprefix("get_") for w in re.findall(r"\w+", program.lower())}
-        return max(self.domains, key=lambda name: len(words & set(self.domains[name].by_name)))
+        """The domain whose tables a program names, in either spelling. Raises QueryError if that is not one."""
+        return domain_of(program, self.domains)
 
     # -- what a session keeps --------------------------------------------------------------------------------
 
     def graph(self, name: str) -> Graph:
         """The knowledge graph of a domain. Raises DomainError if there is no such domain."""
-        if name not in self.domains:
-            raise DomainError([f"There is no domain '{name}'. There are: {', '.join(self.domains)}."])
+        domain = domain_named(name, self.domains)
         with self._making:
             if name not in self._graphs:
-                source = self._open(self.domains[name])
-                self._graphs[name] = Graph(self.domains[name], source, self.store, max_calls=self.settings.max_calls)
+                self._graphs[name] = Graph(domain, self._open(domain), self.store, max_calls=self.settings.max_calls)
             return self._graphs[name]
 
     def _open(self, domain: Domain) -> Source:
@@ -202,17 +207,28 @@ class Session:
                 self._linkers.pop(name, None)
                 self._translators.pop(name, None)
 
+    def _index_files(self, names: Iterable[str]) -> None:
+        """Index the names that are in files: that is done once, and takes none of a question's time."""
+        for name in names:
+            with suppress(SourceError):  # said when the question is routed
+                if isinstance(self.graph(name).source, CragSource | FileSource):
+                    self.linker(name)
+
     def _link(self, graph: Graph) -> Finder:
         domain, source = graph.domain, graph.source
         mark = f"{domain.digest}/{source.fingerprint()}"
         common = self._lexicon(domain.name).common
 
         def names() -> Iterator[Known]:
+            self._tell(f"Indexing the names of {domain.name}; the next start finds them on disk.")
             for table in domain.entities:
-                for n in source.names(table.name):
-                    yield Known(n.text, table.name, n.key, n.weight)
+                listed = (Known(n.text, table.name, n.key, n.weight) for n in source.names(table.name))
+                yield from with_said(table, listed)
 
-        linker = Linker.cached(self._cache("names", domain, mark), mark, names, common=common)
+        try:
+            linker = Linker.cached(self._cache("names", domain, mark), mark, names, common=common)
+        finally:
+            self._tell("")
         if len(linker):
             return linker
         # the source does not list its names: half of the time is for searching them

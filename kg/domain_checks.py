@@ -133,6 +133,15 @@ def _check_table(file: _File, name: str) -> None:
             type_ = file.columns(name)[column].get("type", "TEXT")
             if type_ != "TEXT":
                 file.problems.add(table.at[key], f"{place}.label: {column} is {type_}; rows are called by a TEXT.")
+    if "names" in table:
+        key = table.get("key", ())
+        if len(key) != 1 or "label" not in table:
+            file.problems.add(
+                table.at["names"], f"{place}.names: only a table with a label and one key column has names."
+            )
+        elif key[0] in file.columns(name):
+            for token in table["names"]:
+                file.fits(token, name, key[0], f"{place}.names")
     moment = table.get("moment")
     if file.is_column(moment, name, table.line_of("moment"), f"{place}.moment"):
         type_ = file.columns(name)[moment].get("type", "DATE")

@@ -85,6 +85,8 @@ class Measure:
     first: str
     second: str
     says: tuple[str, ...]
+    most: tuple[str, ...] = ()
+    least: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -98,6 +100,26 @@ class Test:
     says: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class Place:
+    """A way to say a number of a column by its place: "top {}", "number {}"."""
+
+    table: str
+    column: str
+    op: str
+    says: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Event:
+    """What happens once a year, and is counted: "the {} grammys". `first` is the year of the first, `known` how many
+    the data tell of: "up to the 62nd" then says nothing."""
+
+    first: int
+    known: int
+    says: tuple[str, ...]
+
+
 @dataclass
 class Lexicon:
     """All phrases of one domain, by the stem they begin with."""
@@ -108,6 +130,8 @@ class Lexicon:
     ignored: frozenset[str] = frozenset()
     measures: dict[str, Measure] = field(default_factory=dict)
     tests: dict[str, Test] = field(default_factory=dict)
+    places: dict[str, Place] = field(default_factory=dict)
+    events: dict[str, Event] = field(default_factory=dict)
     vocabulary: Vocabulary = field(default_factory=Vocabulary)
 
     @classmethod
@@ -120,10 +144,16 @@ class Lexicon:
         lexicon.ignored |= {stem(w) for w in re.findall(r"[\w']+", idioms.get("ignored", ""))}
         lexicon.measures = {n: Measure(**m, says=tuple(says)) for n, m, says in _split(idioms.get("measures", {}))}
         lexicon.tests = {n: Test(**t, says=tuple(says)) for n, t, says in _split(idioms.get("tests", {}))}
+        lexicon.places = {n: Place(**p, says=tuple(says)) for n, p, says in _split(idioms.get("places", {}))}
+        lexicon.events = {n: Event(**e, says=tuple(says)) for n, e, says in _split(idioms.get("events", {}))}
         for kind, said in (("measure", lexicon.measures), ("test", lexicon.tests)):
             for name, idiom in said.items():
                 for phrase in idiom.says:
                     lexicon._add(phrase, Meant(kind, idiom.table, name=name))
+        for name, measure in lexicon.measures.items():
+            for flag, phrases in ((True, measure.most), (False, measure.least)):
+                for phrase in phrases:
+                    lexicon._add(phrase, Meant("most_measure", measure.table, name=name, flag=flag))
         lexicon._add_properties(idioms)
         return lexicon
 
@@ -132,7 +162,7 @@ class Lexicon:
         table = next((t for t in self.domain.tables if t.properties), None)
         if table is None:
             return
-        known = ("hidden", "units", "nouns")
+        known = ("hidden", "units", "nouns", "kinds_of")
         self.vocabulary = Vocabulary.of(idioms.get("properties", {}), **{k: idioms[k] for k in known if k in idioms})
         for noun in self.vocabulary.nouns:
             self._add(noun, Meant("property", table.name, name="noun"))

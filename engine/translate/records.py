@@ -12,8 +12,9 @@ import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from kg.domain import Column, Table
+from kg.domain import Column, Domain, Table
 
+from .compose import turns
 from .lexicon import Atom
 from .meaning import (
     Aggregate,
@@ -28,6 +29,7 @@ from .meaning import (
     Same,
     Set,
     Than,
+    Through,
     To,
     Top,
     Value,
@@ -47,6 +49,7 @@ WEEK = 7  # days
 SUMMED = 0.3  # what it costs to add up where nobody said so: "goals this season"
 UNANCHORED = 0.5  # what it costs to ask for the rows of everybody
 FEW = 6  # things that are compared
+SAID_WITH = 0.1  # what it costs to take a name for part of how another is said
 AGAINST = 0.3  # what it costs to take the one that was beaten for the one whose row it is
 BOTH = 0.3  # what it costs to take either of two sides for the one whose row it is
 OPPOSED = 0.15  # what it costs to take the later of two names for the one whose row it is
@@ -122,7 +125,8 @@ class OfRecords(Reader):
 
     def _is_spoken_of(self, table: Table) -> bool:
         kinds = ("column", "ask", "most", "value", "table", "test", "measure")
-        return any(a.meant.table == table.name for kind in kinds for a in self.question.of(kind))
+        said = any(a.meant.table == table.name for kind in kinds for a in self.question.of(kind))
+        return said or any(p.table == table.name for p in self.question.placed)
 
     # -- whose rows ----------------------------------------------------------------------------------------------
 
@@ -155,9 +159,39 @@ class OfRecords(Reader):
                     yield self._with(one, columns[1], (a, b), rest).also(cost=-a.cost - b.cost)
             elif 2 <= len(named) <= FEW:
                 yield self._with(Frame(table), columns[0], named, ())
-        elsewhere = any(n.cost < SURE for n in self.question.named) and self._is_one_of_several()
-        if not any(self._named(target) for target in links) and not (links and elsewhere):
-            yield Frame(table, cost=UNANCHORED if links else 0.0)
+        yield from self._doubly(table, links)
+        alone = _stands_alone(table, self.domain)
+        if self._has_future(table.column(table.moment)):
+            # games of teams: a team that is named is meant, be it one of another table
+            alone = False
+            elsewhere = any(n.cost < SURE for n in self.question.named) and self._is_one_of_several()
+        else:
+            elsewhere = False
+        if alone or not (elsewhere or any(self._named(target) for target in links)):
+            yield Frame(table, cost=UNANCHORED if links and not alone else 0.0)
+
+    def _doubly(self, table: Table, links: dict[str, list[Column]]) -> Iterator[Frame]:
+        """The frames of a table that links to things of two kinds, for one of each: that song by that artist."""
+        for one, other in itertools.combinations(links, 2):
+            for a, b in itertools.product(self._named(one), self._named(other)):
+                if a.mask & b.mask:
+                    continue
+                for first, second in ((a, b), (b, a)):
+                    frame = self._with(Frame(table), links[first.table][0], (first,), ())
+                    both = self._with(frame, links[second.table][0], (second,), ())
+                    yield replace(both, anchor=first)
+                    break
+                if _tells_apart(table, links[a.table][0]) and _tells_apart(table, links[b.table][0]):
+                    continue
+                # what tells the rows apart is enough, the other name is said with it: "X's song"
+                first, second = (a, b) if _tells_apart(table, links[a.table][0]) else (b, a)
+                frame = self._with(Frame(table), links[first.table][0], (first,), ())
+                yield replace(
+                    frame,
+                    mask=frame.mask | second.mask,
+                    solid=frame.solid | second.mask,
+                    cost=frame.cost + second.cost + SAID_WITH,
+                )
 
     def _is_one_of_several(self) -> bool:
         """Whether dated tables are about several kinds of things: a name of one is not passed over in another."""
@@ -195,8 +229,15 @@ class OfRecords(Reader):
     def _narrowed(self, frame: Frame) -> Frame:
         """The frame with every value, idiom and number of its table that the question has."""
         held: dict[str, Atom] = {}
+        for p in sorted(self.question.placed, key=lambda p: -p.mask.bit_count()):
+            if p.table == frame.table.name and not p.mask & frame.solid:
+                frame = frame.also(Where(p.column, p.op, (p.value,)), mask=p.mask, solid=p.mask)
+                frame = replace(frame, said=(*frame.said, (p.column, p.mask)))
+                break
         for a in sorted(self.question.of("value"), key=lambda a: -a.mask.bit_count()):
             if a.meant.table != frame.table.name or a.mask & frame.solid or not a.meant.values:
+                continue
+            if self._is_fixed(frame, frame.table.column(a.meant.column)):
                 continue
             if self._is_small(a) and not self._leads_to_other(a, frame):
                 continue
@@ -238,8 +279,8 @@ class OfRecords(Reader):
         """ "More than 5 million shares": a number behind words that compare, near a column."""
         scales = self.composer.lexicon.generic["scales"]
         timed = 0
-        for t in self.question.times:
-            timed |= t.mask
+        for mask in [*(t.mask for t in self.question.times), *(p.mask for p in self.question.placed)]:
+            timed |= mask
         for i, number in self.question.numbers:
             if (timed | frame.solid) >> i & 1:
                 continue
@@ -300,10 +341,18 @@ class OfRecords(Reader):
         until = self._until_now(frame)
         tops = list(self._by_moment(frame))
         for t in times:
+            # "the last week of 2005 (December 31)": the year is said twice
+            again = sum(o.mask for o in times if o is not t and _holds_time(o, t))
             # "on the day when it closed ..." and "went ex in august": other words for the day belong to its condition
-            timed = frame.also(*self._within(t, table), mask=t.mask | self._date_words(frame), solid=t.mask)
+            words = t.mask | again | self._date_words(frame)
+            timed = frame.also(*self._within(t, table), mask=words, solid=t.mask | again)
             timed = replace(timed, times=(t,), one=t.first is not None and t.first == t.last)
             yield timed
+            if self.domain.is_asked_by_day(table) and t.first is None and t.last is not None:
+                # "as of the chart of a day" is that chart
+                that_day = replace(t, first=t.last)
+                at_end = frame.also(*self._within(that_day, table), mask=t.mask, solid=t.mask)
+                yield replace(at_end, times=(that_day,), one=True)
             for top, mask in tops:
                 past = t.last is not None and t.last.isoformat() < self.now and self._is_coming(mask)
                 if not mask & t.mask and not (past and t.first == t.last):
@@ -316,14 +365,26 @@ class OfRecords(Reader):
             coming = not top.descending and self._is_coming(mask)
             ahead = ">=" if self._has_future(table.column(table.moment)) else ">"
             limit = (Where(table.moment, ahead, (self.now,)),) if coming else until
+            if self.domain.is_asked_by_day(table) and top.descending:
+                latest = frame.also(*self._latest(table), mask=mask, cost=extra)
+                yield replace(latest, one=True)
             yield replace(frame.also(*limit, mask=mask, cost=extra), top=top, one=top.n == 1)
         if not tops:
             # of what goes on and on, all that ever was is seldom meant
             ever = UNTIMED if self._has_future(table.column(table.moment)) else 0.0
             yield frame.also(*until, cost=extra + ever)
-            if frame.anchor is not None:
+            if self.domain.is_asked_by_day(table):
+                if not self.wanted.date:
+                    yield replace(frame.also(*self._latest(table), cost=LATEST + extra), one=True)
+            elif frame.anchor is not None:
                 latest = frame.also(*until, cost=LATEST + extra)
                 yield replace(latest, top=Top(table.moment, True), one=True)
+
+    def _latest(self, table: Table) -> tuple[Condition, ...]:
+        """The last rows of a series before the question, where days have to be named."""
+        now = dt.date.fromisoformat(self.now)
+        first = now - dt.timedelta(days=max(table.every, 1) - 1)
+        return (Where(table.moment, "between", (first.isoformat(), self.now)),)
 
     def _is_free(self, t: Time, frame: Frame) -> bool:
         """Whether a time's words are not those of a name. With a value it may share some: "the regular season"."""
@@ -344,6 +405,11 @@ class OfRecords(Reader):
             low, high = (d.isoformat() if d else "" for d in (first, last))
         if (low and not high) or (high and low < self.now[: len(low)] < high):
             high = high and self._last_known(column)
+        if low and low == high and table.every > 1:
+            # the rows that come next after a day are those of its week
+            assert first is not None
+            end = first + dt.timedelta(days=table.every - 1)
+            return (Where(column.name, "between", (low, end.isoformat())),)
         if low and low == high:
             return (Where(column.name, "=", (low,)),)
         if low and high:
@@ -353,6 +419,8 @@ class OfRecords(Reader):
         return (Where(column.name, "<=", (high,)),) if high else ()
 
     def _until_now(self, frame: Frame) -> tuple[Condition, ...]:
+        if self.domain.is_asked_by_day(frame.table):
+            return ()  # every day would have to be asked for by itself
         return self._until_now_of(frame.table.column(frame.table.moment))
 
     def _until_now_of(self, column: Column) -> tuple[Condition, ...]:
@@ -442,7 +510,11 @@ class OfRecords(Reader):
                 yield Calculate(m.function, Names(frame.rows, m.first), Names(frame.rows, m.second)), a.mask, 0.0, FITS
 
     def _of_columns(self, frame: Frame) -> Iterator[tuple[Meaning, int, float, float]]:
-        for a in self._columns_of_table(frame.table):
+        said = self._columns_of_table(frame.table)
+        if frame.others and frame.one:
+            # "which was ranked higher": what is compared is said by how
+            said = said + [a for a in self.question.of("most") if a.meant.table == frame.table.name]
+        for a in said:
             column = frame.table.column(a.meant.column)
             if a.mask & frame.solid or column.links or self._is_fixed(frame, column):
                 continue
@@ -453,18 +525,20 @@ class OfRecords(Reader):
                 yield Names(frame.rows, column.name), a.mask | counted, far, FITS if counted else fit
             if not column.numeric or frame.one:
                 continue
-            said = False
+            aggregated = False
             for name, function in (("sum", "sum"), ("average", "avg"), ("highest", "max"), ("lowest", "min")):
                 ops = [op for op in self.question.of("op", name) if not op.mask & (a.mask | frame.solid)]
                 again = self._masks(op.mask for op in ops) if function in ("sum", "avg") else 0
                 for op in ops:
+                    if self.composer.says_most(op, column, frame.table) or turns(op, column, name == "highest"):
+                        continue  # a superlative of its own
                     near = function in ("sum", "avg") or distance(op.mask, a.mask) <= 2
                     if near:
-                        said = True
+                        aggregated = True
                         yield Aggregate(function, frame.rows, column.name), a.mask | op.mask | again, far, FITS
-            if (function := self._extreme(a)) and not said:
+            if (function := self._extreme(a)) and not aggregated:
                 yield Aggregate(function, frame.rows, column.name), a.mask, far, FITS
-            elif not said and frame.top is None:
+            elif not aggregated and frame.top is None:
                 # "how many shares were traded" asks for their sum
                 extra = (0.0, FITS) if counted or a.meant.kind == "ask" else (SUMMED, fit)
                 if column.adds:
@@ -496,6 +570,9 @@ class OfRecords(Reader):
         """The function that a phrase for a column implies over several rows: the "highest price" of a month."""
         first = a.phrase.split()[0]
         generic = self.composer.lexicon.generic
+        column = self.domain.table(a.meant.table).column(a.meant.column)
+        if any(first in phrase.split() for phrase in (*column.least, *column.most)):
+            return ""  # a superlative of its own: the highest place is the lowest number
         return "max" if first in generic["highest"] else "min" if first in generic["lowest"] else ""
 
     def _counted(self, a: Atom, frame: Frame) -> int:
@@ -586,26 +663,40 @@ class OfRecords(Reader):
             # "who did they beat": the verb both asks and says the result
             free = frame.solid & ~self._masks(mask for _, mask in frame.said)
             asked = [a for a in self._columns_of_table(frame.table) if a.meant.column == column.name]
+            rows = _in_order(frame)
+            fit = self.wanted.fit_rows(target)
+            said = fit if self.wanted.number or self.wanted.yes_no else max(fit, 0.0)
             cost = AGAINST if open_ends else 0.0
             open_to_all = not any(isinstance(c, To) for c in frame.conditions) and frame.top is None
-            if open_to_all and not any(_is_short(t) for t in frame.times):
-                cost += ALL_OF_THEM
+            if open_to_all and self._has_future(frame.table.column(frame.table.moment)):
+                cost += 0.0 if any(_is_short(t) for t in frame.times) else ALL_OF_THEM
             for a in asked:
                 if not a.mask & (free if a.meant.kind == "ask" else frame.solid):
-                    yield Names(frame.rows, column.name), a.mask, cost, FITS if a.meant.kind == "ask" else 0.0
-            fit = self.wanted.fit_rows(target)
+                    yield Names(rows, column.name), a.mask, cost, FITS if a.meant.kind == "ask" else said
             if fit > 0 and not asked:
-                yield Names(frame.rows, column.name), 0, cost, fit
+                yield Names(rows, column.name), 0, cost, fit
             open_ends += 1
+            for op in self.question.of("op", "count") if frame.top is None else ():
+                # "how many (different) songs": the things, each once
+                nouns = [a for a in (*asked, *self.question.of("table")) if a in asked or a.meant.table == target]
+                near = [a for a in nouns if op.last < a.first <= op.last + 6 and not a.mask & (op.mask | frame.solid)]
+                if near and bound is None:
+                    first = min(near, key=lambda a: a.first)
+                    things = Set(target, (Through(frame.rows),))
+                    yield Count(things), op.mask | first.mask, 0.02 * (first.first - op.last - 1), FITS
 
     def _of_all(self, frame: Frame) -> Iterator[tuple[Meaning, int, float, float]]:
         """How many rows, whether there are any, when they are, which part of all they are."""
         narrowed = any(self._is_narrow(frame, c) for c in frame.conditions)
         words = sum(a.mask for a in self.question.of("table") if a.meant.table == frame.table.name)
         for op in self.question.of("op", "count"):
-            if not op.mask & frame.solid and frame.top is None:
+            if not op.mask & frame.solid and frame.top is None and not self._is_single(frame):
                 near = 0.0 if words or narrowed else 0.6
                 yield Count(frame.rows), op.mask, near, FITS
+        for op in self.question.of("op", "sum") if frame.top is None and not self._is_single(frame) else ():
+            # "total weeks", of which nothing else is to be added up
+            if words >> (op.last + 1) & 1 and not op.mask & frame.solid:
+                yield Count(frame.rows), op.mask | words, 0.0, FITS
         if self.wanted.yes_no and (narrowed or (frame.times and words)):
             rows = self._of_chosen(frame) if frame.top is not None else frame.rows
             if rows.conditions != frame.conditions or frame.top is None:
@@ -621,8 +712,12 @@ class OfRecords(Reader):
             )
         for op in self.question.of("op", "percent") if narrowed and frame.top is None else ():
             if not op.mask & frame.solid:
-                share = Calculate("percent", Count(frame.rows), Count(self._every(frame, op)))
-                yield share, op.mask, 0.0, FITS
+                yield Calculate("percent", Count(frame.rows), Count(self._every(frame, op))), op.mask, 0.0, FITS
+
+    def _is_single(self, frame: Frame) -> bool:
+        """Whether there is at most one row: how a thing did on a day."""
+        bound = {c.column for c in frame.conditions if isinstance(c, To)}
+        return frame.one and {*frame.table.key} <= {frame.table.moment, *bound}
 
     def _of_chosen(self, frame: Frame) -> Set:
         """What is said of the row that is chosen: "did they win their last home game" chooses a home game."""
@@ -647,6 +742,9 @@ class OfRecords(Reader):
 
     def _every(self, frame: Frame, op: Atom) -> Set:
         """The rows of a frame without what stands next to "percentage": "the winning percentage at home"."""
+        if not frame.said and _stands_alone(frame.table, self.domain) and frame.anchor is not None:
+            # of all weeks, not of its own: those when anything was there
+            return Set(frame.table.name, tuple(c for c in frame.conditions if not isinstance(c, To)))
         near = min((distance(mask, op.mask), column) for column, mask in frame.said)[1] if frame.said else ""
         kept = (
             c
@@ -692,10 +790,12 @@ class OfRecords(Reader):
             yield self.reading(Calculate("total", values[0], values[1]), words | op.mask, cost, FITS)
 
     def _directions(self, frame: Frame, meaning: Value) -> Iterator[tuple[bool, int]]:
+        column = getattr(meaning, "column", "")
+        own = frame.table.by_name.get(column)
         for name, descending in (("higher", True), ("highest", True), ("lower", False), ("lowest", False)):
             for op in self.question.of("op", name):
-                yield descending, op.mask
-        column = getattr(meaning, "column", "")
+                if own is None or not self.composer.says_most(op, own, frame.table):
+                    yield descending != (own is not None and turns(op, own, descending)), op.mask
         for a in self.question.of("most"):
             if a.meant.table == frame.table.name and a.meant.column == column:
                 yield a.meant.flag, a.mask
@@ -738,6 +838,35 @@ class OfRecords(Reader):
 def _is_short(time: Time) -> bool:
     """Whether a time is a week at most."""
     return time.first is not None and time.last is not None and (time.last - time.first).days < WEEK
+
+
+def _in_order(frame: Frame) -> Set:
+    """The rows of a frame in the order of their places, if it has the first of these: "the top five"."""
+    for c in frame.conditions:
+        if isinstance(c, Where) and c.op == "<=" and frame.one and frame.top is None and isinstance(c.values[0], int):
+            return replace(frame.rows, top=Top(c.column, False, c.values[0]))
+    return frame.rows
+
+
+def _stands_alone(table: Table, domain: Domain) -> bool:
+    """Whether rows can be had without naming a thing that they link to."""
+    links = {c.name for c in table.columns if c.links}
+    return any(not links & set(a.needs) for a in domain.accesses[table.name])
+
+
+def _tells_apart(table: Table, column: Column) -> bool:
+    return column.name in table.key
+
+
+def _holds_time(wide: Time, narrow: Time) -> bool:
+    """Whether one time lies within another that is longer."""
+    if None in (wide.first, wide.last, narrow.first, narrow.last) or wide == narrow:
+        return False
+    assert wide.first is not None
+    assert wide.last is not None
+    assert narrow.first is not None
+    assert narrow.last is not None
+    return wide.first <= narrow.first and narrow.last <= wide.last and wide.grain != narrow.grain
 
 
 def _is_later(time: Time, start: Time) -> bool:

@@ -142,6 +142,10 @@ def _how_is_measured(words: list[str]) -> bool:
             "well",
             "highly",
             "high",
+            "heavy",
+            "dense",
+            "deep",
+            "hot",
         )
         for b in after
     )
