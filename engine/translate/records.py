@@ -742,7 +742,8 @@ class OfRecords(Reader):
 
     def _every(self, frame: Frame, op: Atom) -> Set:
         """The rows of a frame without what stands next to "percentage": "the winning percentage at home"."""
-        if not frame.said and _stands_alone(frame.table, self.domain) and frame.anchor is not None:
+        fixtures = self._has_future(frame.table.column(frame.table.moment))
+        if not fixtures and _stands_alone(frame.table, self.domain) and frame.anchor is not None:
             # of all weeks, not of its own: those when anything was there
             return Set(frame.table.name, tuple(c for c in frame.conditions if not isinstance(c, To)))
         near = min((distance(mask, op.mask), column) for column, mask in frame.said)[1] if frame.said else ""
