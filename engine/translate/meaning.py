@@ -64,12 +64,13 @@ class Through:
 
 @dataclass(frozen=True)
 class Same:
-    """The column has the value that `column` has in the row of `set` (the year somebody won); or, as `op` says, comes
-    after or before it."""
+    """The column has the value that `column` has in the row of `set` (the year somebody won), or a DATE one of so many
+    `days` from that day; or, as `op` says, it comes after or before it."""
 
     own: str
     set: Set
     column: str
+    days: int = 1
     op: str = "="
 
 

@@ -59,7 +59,7 @@ class OfSequels(OfRecords):
                 if not event.one or not (event.said or event.times or len(event.conditions) > 2):
                     continue
                 subject = next(c for c in event.conditions if isinstance(c, To))
-                after = Same(moment, replace(event.rows, top=event.top), moment, ">" if later else "<")
+                after = Same(moment, replace(event.rows, top=event.top), moment, op=">" if later else "<")
                 around = self._around(event, later)
                 words = event.mask | word
                 start = Frame(table, (subject, *around), words, words, event.cost, event.anchor)

@@ -88,6 +88,9 @@ def wanted(question: Question) -> Wanted:
         date="when" in words
         or "what day" in text
         or "what date" in text
+        or "which date" in text
+        or "which week" in text
+        or "what week" in text
         or "what year" in text
         or "which year" in text,
         moments=frozenset(a.meant.table for a in asking if a.phrase == "when"),
