@@ -6,6 +6,7 @@ sure is not said. *Complete but empty* is evidence of a false premise; *not comp
 
 from __future__ import annotations
 
+import datetime as dt
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -28,11 +29,13 @@ from .translate.meaning import (
     Exists,
     Given,
     Is,
+    Leader,
     Listed,
     Meaning,
     Names,
     Scaled,
     Set,
+    Tally,
     Through,
     To,
     Where,
@@ -50,6 +53,8 @@ MIN_COVERED_NOTHING = 0.8  # share of the words that a program must explain befo
 WIDENED = 6  # wider sets that are looked at before the data are taken to be silent
 # "when was it released" has one answer; a set of so many dates or numbers answers another question.
 FEW_VALUES = 3
+LONG_AGO = "1900-01-01"
+BREAK = dt.timedelta(days=120)  # the longest time in which nothing takes place, though more is to come
 
 
 @dataclass(frozen=True)
@@ -189,6 +194,8 @@ def premise(meaning: Meaning, result: Result, domain: Domain, holds: Callable[[S
             return replace(INVALID, detail="there is none at all")
         if _is_beyond(s, domain, holds):
             return UNKNOWN_VALUE
+        if _is_day_off(s, domain, holds):
+            return replace(INVALID, detail="there is none that day")
         whole = (
             [Set(s.table)] if any(c.range for c in domain.table(s.table).columns) else []
         )  # a list of which all is known
@@ -196,6 +203,28 @@ def premise(meaning: Meaning, result: Result, domain: Domain, holds: Callable[[S
         if not _holds(s, holds) and any(_holds(wider, holds) for wider in wider_sets):
             return replace(INVALID, detail="what the question takes for granted is not so")
     return UNKNOWN_VALUE
+
+
+def unfounded(meaning: Meaning, domain: Domain, holds: Callable[[Set], bool]) -> bool:
+    """Whether a "no" or a count of none hides a false premise: nothing took place that day, or what is said never
+    holds of the thing (a league that a team does not play in)."""
+    if not isinstance(meaning, (Exists, Count)):
+        return False
+    rows = replace(meaning.set, top=None)
+    moment = domain.table(rows.table).moment
+    whose = _all_rows(rows).conditions
+    times = tuple(c for c in rows.conditions if isinstance(c, Where) and c.column == moment)
+    if not moment or not whose or not times or len(whose) + len(times) == len(rows.conditions):
+        return False
+    that_day = isinstance(meaning, Exists) and all(t.op == "=" for t in times)
+    if that_day and not _holds(Set(rows.table, (*whose, *times)), holds):
+        return not _is_beyond(rows, domain, holds)
+    said = [c for c in rows.conditions if isinstance(c, Where) and c.column != moment and c.op in ("=", "in")]
+    ever = Where(moment, ">", (LONG_AGO,))
+    return any(
+        not _holds(Set(rows.table, (*whose[:1], ever, c)), holds) and _holds(Set(rows.table, (*whose, *times)), holds)
+        for c in said
+    )
 
 
 def _all_rows(rows: Set) -> Set:
@@ -217,8 +246,23 @@ def _is_beyond(rows: Set, domain: Domain, holds: Callable[[Set], bool]) -> bool:
         for op, bound in (("<", low), (">", high)):
             around = Set(rows.table, (*whose, Where(moment, op, (bound,))))
             if bound is not None and not _holds(around, holds):
-                return True
+                # unless others have rows then: a team is not in its league for ever
+                return not (whose and _holds(Set(rows.table, tuple(times)), holds))
     return False
+
+
+def _is_day_off(rows: Set, domain: Domain, holds: Callable[[Set], bool]) -> bool:
+    """Whether a thing has rows shortly before and after a day, and none of any kind that day."""
+    table, whose = domain.table(rows.table), _all_rows(rows).conditions
+    days = [c.values[0] for c in rows.conditions if isinstance(c, Where) and c.column == table.moment and c.op == "="]
+    if len(days) != 1 or not whose or table.column(table.moment).type != "DATE":
+        return False
+    day = dt.date.fromisoformat(str(days[0]))
+    spans = ((day - BREAK, day), (day, day + BREAK))
+    between = (Where(table.moment, "between", (low.isoformat(), high.isoformat())) for low, high in spans)
+    return not _holds(Set(rows.table, (*whose[:1], Where(table.moment, "=", (days[0],)))), holds) and all(
+        _holds(Set(rows.table, (*whose[:1], span)), holds) for span in between
+    )
 
 
 def _asks_for_one(meaning: Names, domain: Domain) -> bool:
@@ -254,6 +298,8 @@ def _sets(meaning: Meaning | Given) -> list[Set]:
             | Listed(set=s)
             | Excerpt(set=s)
             | Scaled(set=s)
+            | Leader(set=s)
+            | Tally(set=s)
         ):
             return [replace(s, top=None)]
         case Which(values=values):

@@ -17,11 +17,13 @@ from .translate.meaning import (
     Count,
     Excerpt,
     Exists,
+    Leader,
     Listed,
     Meaning,
     Names,
     Scaled,
     Set,
+    Tally,
     Value,
     Where,
     Which,
@@ -39,6 +41,12 @@ def phrase(meaning: Meaning | None, rows: Sequence[tuple[Any, ...]], domain: Dom
             return "yes" if rows[0][0] else "no"
         case Which():
             return str(rows[0][0])
+        case Leader():
+            return join([str(r[0]) for r in rows if r[1] == rows[0][1]])
+        case Tally(set=s, column=name):
+            values = [v.value for v in domain.table(s.table).by_name[name].values]
+            counts = {r[0]: r[1] for r in rows}
+            return f"{'-'.join(str(counts.get(v, 0)) for v in values)} ({'-'.join(map(str, values))})"
         case Names(year=True):
             return join(sorted(str(r[0]) for r in rows if r[0] is not None))
         case Names(set=s, column=name) if unit := _unit(s, name, domain):
@@ -50,7 +58,7 @@ def phrase(meaning: Meaning | None, rows: Sequence[tuple[Any, ...]], domain: Dom
         case Names(set=s, column=name):
             table = domain.table(s.table)
             column = table.by_name.get(name or table.label)
-            said = [say(r[0], column) for r in rows if r[0] is not None]
+            said = [say(r[0], column) + _beside(r) for r in rows if r[0] is not None]
             if table.properties and column is not None and column.type == "INTEGER":
                 said = [str(r[0]) for r in rows if r[0] is not None]  # a year
             if table.properties and name == table.value:
@@ -70,6 +78,11 @@ def phrase(meaning: Meaning | None, rows: Sequence[tuple[Any, ...]], domain: Dom
         case Count() | Listed():
             return say(rows[0][0], None)
     return join([", ".join(say(v, None) for v in r if v is not None) for r in rows])
+
+
+def _beside(row: tuple[Any, ...]) -> str:
+    """What is shown with a value, if anything: "Win (3-1)"."""
+    return f" ({row[1]})" if len(row) > 1 and row[1] is not None else ""
 
 
 def _unit(rows: Set, name: str, domain: Domain) -> str:

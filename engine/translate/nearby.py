@@ -39,7 +39,7 @@ _SHORT_WD = r"(?:mon|tues?|weds?|thur?s?|fri|sat|sun)"
 
 @_rule(
     r"(?:the\s+)?(?P<near>this|last|next|current|previous|upcoming)"
-    rf"(?P<gap>(?:\s+{NO_GAP}[\w'.&-]+){{0,3}}?)\s+(?:season|campaign)(?!\s+(?:of|finale|premiere|\d))"
+    rf"(?P<gap>(?:\s+{NO_GAP}[\w'.&-]+){{0,3}}?)\s+(?:(?:post|pre)?-?season|campaign|playoffs)(?!\s+(?:of|finale|premiere|\d))"
 )
 def _season(m: re.Match[str], asked: Asked) -> Iterator[Period]:
     near = m["near"].lower()

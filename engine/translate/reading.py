@@ -22,12 +22,14 @@ from .meaning import (
     Excerpt,
     Exists,
     Given,
+    Leader,
     Listed,
     Meaning,
     Names,
     Same,
     Scaled,
     Set,
+    Tally,
     Where,
     Which,
 )
@@ -180,6 +182,8 @@ def _tables(meaning: Meaning | Given) -> frozenset[str]:
             | Listed(set=s)
             | Excerpt(set=s)
             | Scaled(set=s)
+            | Leader(set=s)
+            | Tally(set=s)
         ):
             return _set_tables(s)
         case Which(values=values):
@@ -200,6 +204,8 @@ def _role_sets(meaning: Meaning | Given) -> tuple[Set, ...]:
             | Listed(set=s)
             | Excerpt(set=s)
             | Scaled(set=s)
+            | Leader(set=s)
+            | Tally(set=s)
         ):
             return s.nested
         case Which(values=values):

@@ -41,6 +41,11 @@ from .reading import PLAIN, Reader, Reading
 from .wanted import CLASHES, FITS, SURE
 
 LATEST = 0.3  # what it costs to take the latest row where no time is named
+NUMBER_OF = 1.2  # what it costs to answer "who" with a number
+NAMED = 0.5  # what a name may cost that is meant
+UNTIMED = 1.3  # what it costs to take all the rows of all years where no time is named
+ALL_OF_THEM = 1.3  # what it costs to list everybody who has rows of a kind: "who won the league"
+WEEK = 7  # days
 SUMMED = 0.3  # what it costs to add up where nobody said so: "goals this season"
 UNANCHORED = 0.5  # what it costs to ask for the rows of everybody
 FEW = 6  # things that are compared
@@ -50,7 +55,7 @@ SAID_WITH = 0.1  # what it costs to take a name for part of how another is said
 AGAINST = 0.3  # what it costs to take the one that was beaten for the one whose row it is
 BOTH = 0.3  # what it costs to take either of two sides for the one whose row it is
 OPPOSED = 0.15  # what it costs to take the later of two names for the one whose row it is
-REVERSED = 1.0  # what it costs where words say that it is the other side: "lost to X"
+REVERSED = 1.6  # what it costs where words say that it is the other side: "lost to X"
 
 
 @dataclass(frozen=True)
@@ -158,7 +163,13 @@ class OfRecords(Reader):
                 yield self._with(Frame(table), columns[0], named, ())
         yield from self._doubly(table, links)
         alone = _stands_alone(table, self.domain)
-        if alone or not any(self._named(target) for target in links):
+        if self._has_future(table.column(table.moment)):
+            # games of teams: a team that is named is meant, be it one of another table
+            alone = False
+            elsewhere = any(n.cost < NAMED for n in self.question.named) and self._is_one_of_several()
+        else:
+            elsewhere = False
+        if alone or not (elsewhere or any(self._named(target) for target in links)):
             yield Frame(table, cost=UNANCHORED if links and not alone else 0.0)
 
     def _doubly(self, table: Table, links: dict[str, list[Column]]) -> Iterator[Frame]:
@@ -183,6 +194,11 @@ class OfRecords(Reader):
                     solid=frame.solid | second.mask,
                     cost=frame.cost + second.cost + SAID_WITH,
                 )
+
+    def _is_one_of_several(self) -> bool:
+        """Whether dated tables are about several kinds of things: a name of one is not passed over in another."""
+        linked = (frozenset(c.links.table for c in t.columns if c.links) for t in self.domain.tables if t.moment)
+        return len({tables for tables in linked if tables}) > 1
 
     def _named(self, target: str) -> tuple[Named, ...]:
         """The things of a table that the question names, those that share no word, in its order."""
@@ -214,7 +230,9 @@ class OfRecords(Reader):
 
     def _is_opposed(self, n: Named) -> bool:
         """Whether a name stands where the other side does: "beat X", "against X", "at X"."""
-        first = (n.mask & -n.mask).bit_length() - 1
+        first, end = (n.mask & -n.mask).bit_length() - 1, n.mask.bit_length()
+        if end < len(self.question.words) and self.question.words[end].text == "'s":
+            return False
         before = {w.text for w in self.question.words[max(0, first - 2) : first]}
         return bool(before & set(self.composer.lexicon.generic["opposed"]))
 
@@ -322,7 +340,9 @@ class OfRecords(Reader):
         return frame.table.column(nearest.meant.column), nearest.mask
 
     def _columns_of_table(self, table: Table) -> list[Atom]:
-        return [a for kind in ("column", "ask") for a in self.question.of(kind) if a.meant.table == table.name]
+        found = [a for kind in ("column", "ask") for a in self.question.of(kind) if a.meant.table == table.name]
+        spans = [a.mask for a in found if a.mask.bit_count() == a.last - a.first + 1]
+        return [a for a in found if not any(a.mask != s and a.mask & s == a.mask for s in spans)]
 
     # -- of when -------------------------------------------------------------------------------------------------
 
@@ -347,7 +367,8 @@ class OfRecords(Reader):
                 at_end = frame.also(*self._within(that_day, table), mask=t.mask, solid=t.mask)
                 yield replace(at_end, times=(that_day,), one=True)
             for top, mask in tops:
-                if not mask & t.mask:
+                past = t.last is not None and t.last.isoformat() < self.now and self._is_coming(mask)
+                if not mask & t.mask and not (past and t.first == t.last):
                     yield replace(timed, top=top, mask=timed.mask | mask, one=top.n == 1)
         if times and any(t.first is not None for t in times):
             extra = 1.0  # a time that was named was meant
@@ -355,7 +376,8 @@ class OfRecords(Reader):
             extra = 0.0
         for top, mask in tops:
             coming = not top.descending and self._is_coming(mask)
-            limit = (Where(table.moment, ">", (self.now,)),) if coming else until
+            ahead = ">=" if self._has_future(table.column(table.moment)) else ">"
+            limit = (Where(table.moment, ahead, (self.now,)),) if coming else until
             if self.domain.is_asked_by_day(table) and top.descending:
                 latest = frame.also(*self._latest(table), mask=mask, cost=extra)
                 yield replace(latest, one=True)
@@ -363,7 +385,9 @@ class OfRecords(Reader):
         yield from self._of_events(frame)
         if not tops:
             history = HISTORY if frame.anchor is None and self.domain.is_asked_by_day(table) else 0.0
-            yield frame.also(*until, cost=extra + history)
+            # of what goes on and on, all that ever was is seldom meant
+            ever = UNTIMED if self._has_future(table.column(table.moment)) else history
+            yield frame.also(*until, cost=extra + ever)
             if self.domain.is_asked_by_day(table):
                 if not self.wanted.date:
                     latest_costs = LATEST if frame.anchor is None else 2 * LATEST
@@ -415,7 +439,7 @@ class OfRecords(Reader):
         else:
             low, high = (d.isoformat() if d else "" for d in (first, last))
         if (low and not high) or (high and low < self.now[: len(low)] < high):
-            high = high and self.now
+            high = high and self._last_known(column)
         if low and low == high and table.every > 1:
             # the rows that come next after a day are those of its week
             assert first is not None
@@ -435,8 +459,19 @@ class OfRecords(Reader):
         return self._until_now_of(frame.table.column(frame.table.moment))
 
     def _until_now_of(self, column: Column) -> tuple[Condition, ...]:
+        if column.type == "DATE" and self._has_future(column):
+            return (Where(column.name, "<", (self.now,)),)
         end = f"{self.now} 23:59:59" if column.type == "TIMESTAMP" else self.now
         return (Where(column.name, "<=", (end,)),)
+
+    def _last_known(self, column: Column) -> str:
+        """The last day all of whose rows have taken place."""
+        today = dt.date.fromisoformat(self.now)
+        return (today - dt.timedelta(days=1)).isoformat() if self._has_future(column) else self.now
+
+    def _has_future(self, column: Column) -> bool:
+        """Whether rows are known before they take place, as fixtures are: then today's are still to come."""
+        return any(phrase in self.composer.lexicon.generic["coming"] for phrase in column.least)
 
     def _by_moment(self, frame: Frame) -> Iterator[tuple[Top, int]]:
         """Superlatives of time: the last, the first, the next; "last five"."""
@@ -456,7 +491,10 @@ class OfRecords(Reader):
 
     def _asked(self, frame: Frame) -> Iterator[Reading]:
         for meaning, mask, cost, fit in self._asks(frame):
-            if isinstance(meaning, Exists) or not self.wanted.yes_no:
+            alternatives = isinstance(meaning, Names) and self._names_alternatives(frame.table, meaning.column)
+            if isinstance(meaning, Exists) or not self.wanted.yes_no or alternatives:
+                cost += NUMBER_OF if self._asks_for_things(frame.table) and self._is_number(meaning) else 0.0
+                fit = FITS if alternatives and self.wanted.yes_no else fit
                 yield self.reading(meaning, frame.mask | mask, frame.cost + cost, fit)
             yield from self._compared(frame, meaning, mask, cost)
         if frame.others and frame.top is None and any(self._is_narrow(frame, c) for c in frame.conditions):
@@ -465,14 +503,36 @@ class OfRecords(Reader):
         if frame.others and frame.anchor is not None:
             for column, _, mask in self.composer.superlatives(frame.table):
                 if column.numeric and not mask & frame.solid:
-                    one, every = Names(frame.rows, column.name), Aggregate("sum", frame.rows, column.name)
-                    yield from self._compared(frame, one if frame.one else every, mask, 0.0 if frame.one else SUMMED)
+                    if frame.one:
+                        yield from self._compared(frame, Names(frame.rows, column.name), mask, 0.0)
+                        continue
+                    yield from self._compared(frame, Aggregate("sum", frame.rows, column.name), mask, SUMMED)
+                    averages = self._masks(op.mask for op in self.question.of("op", "average")) & ~frame.solid
+                    if averages:
+                        average = Aggregate("avg", frame.rows, column.name)
+                        yield from self._compared(frame, average, mask | averages, 0.0)
         yield from self._changed(frame)
+
+    def _names_alternatives(self, table: Table, column: str) -> bool:
+        """Whether the question names the choice that a column holds: "at home or away"."""
+        return any(a.meant.column == column and " or " in a.phrase for a in self._columns_of_table(table))
+
+    def _asks_for_things(self, table: Table) -> bool:
+        """Whether "who" or "which team" asks for what the rows link to, and nothing asks for a number."""
+        linked = {c.links.table for c in table.columns if c.links}
+        asked = {a.meant.table for a in self.question.of("wh") if a.phrase in ("who", "whom")}
+        return bool(linked & (asked | self.wanted.tables)) and not self.wanted.number
+
+    def _is_number(self, meaning: Meaning) -> bool:
+        if isinstance(meaning, Names):
+            return self.domain.table(meaning.set.table).column(meaning.column).numeric
+        return isinstance(meaning, (Aggregate, Calculate, Count))
 
     def _asks(self, frame: Frame) -> Iterator[tuple[Meaning, int, float, float]]:
         """(meaning, words, cost, fit) of everything that can be asked of the rows."""
         if frame.sides:
-            yield from self._of_sides(frame)
+            # of two that met, what is said tells one: who won
+            yield from self._of_sides(frame) if frame.said else ()
             return
         yield from self._of_columns(frame)
         yield from self._of_best(frame)
@@ -522,8 +582,6 @@ class OfRecords(Reader):
 
     def _of_two_columns(self, frame: Frame) -> Iterator[tuple[Meaning, int, float, float]]:
         """The difference between two numbers of one row."""
-        if not frame.one:
-            return
         numbers = [
             a
             for a in self._columns_of_table(frame.table)
@@ -533,9 +591,15 @@ class OfRecords(Reader):
             if a.meant.column == b.meant.column or a.mask & b.mask:
                 continue
             for op in self.question.of("op", "difference"):
-                if not op.mask & (a.mask | b.mask | frame.solid):
-                    one, other = (Names(frame.rows, x.meant.column) for x in (a, b))
+                if op.mask & (a.mask | b.mask | frame.solid):
+                    continue
+                columns = [x.meant.column for x in (a, b)]
+                if frame.one:
+                    one, other = (Names(frame.rows, c) for c in columns)
                     yield Calculate("distance", one, other), a.mask | b.mask | op.mask, 0.0, FITS
+                elif frame.top is None and all(frame.table.column(c).adds for c in columns):
+                    sums = [Aggregate("sum", frame.rows, c) for c in columns]
+                    yield Calculate("distance", sums[0], sums[1]), a.mask | b.mask | op.mask, 0.0, FITS
 
     def _extreme(self, a: Atom) -> str:
         """The function that a phrase for a column implies over several rows: the "highest price" of a month."""
@@ -600,10 +664,19 @@ class OfRecords(Reader):
                 yield Aggregate("max" if descending else "min", frame.rows, column.name), mask, cost, fit
             if frame.table.moment and (self.wanted.date or self._date_words(frame)):
                 yield Names(best.rows, frame.table.moment), mask | self._date_words(frame), cost, FITS
+            side = self.open_side(frame) if frame.anchor is not None and self._asks_for_things(frame.table) else None
+            if side is not None:
+                yield Names(best.rows, side.name), mask, cost, FITS
             for a in self._columns_of_table(frame.table):
                 asked = frame.table.column(a.meant.column)
                 if asked != column and not a.mask & (frame.solid | mask) and asked.name != frame.table.moment:
                     yield Names(best.rows, asked.name), mask | a.mask, cost, self._fit(a, asked)
+
+    def open_side(self, frame: Frame) -> Column | None:
+        """The first column that links to things and is still open."""
+        bound = {c.column for c in frame.conditions if isinstance(c, To)}
+        linked = [c for c in frame.table.columns if c.links and self.domain.table(c.links.table).is_entity]
+        return next((c for c in linked if c.name not in bound), None)
 
     def _date_words(self, frame: Frame) -> int:
         mask = 0
@@ -614,6 +687,7 @@ class OfRecords(Reader):
 
     def _of_sides(self, frame: Frame) -> Iterator[tuple[Meaning, int, float, float]]:
         """The things that the rows link to: who beat them, whom they played, which of these."""
+        open_ends = 0
         for column in frame.table.columns:
             if not column.links or not self.domain.table(column.links.table).is_entity:
                 continue
@@ -621,16 +695,28 @@ class OfRecords(Reader):
             bound = next((c for c in frame.conditions if isinstance(c, To) and c.column == column.name), None)
             if bound is not None and len(bound.set.entities) == 1:
                 continue
+            # "who did they beat": the verb both asks and says the result
+            free = frame.solid & ~self._masks(mask for _, mask in frame.said)
             asked = [a for a in self._columns_of_table(frame.table) if a.meant.column == column.name]
             rows = _in_order(frame)
             fit = self.wanted.fit_rows(target)
             said = fit if self.wanted.number or self.wanted.yes_no or self.wanted.person else max(fit, 0.0)
+            cost = AGAINST if open_ends else 0.0
+            open_to_all = not any(isinstance(c, To) for c in frame.conditions) and frame.top is None
+            if open_to_all and self._has_future(frame.table.column(frame.table.moment)):
+                cost += 0.0 if any(_is_short(t) for t in frame.times) else ALL_OF_THEM
             for a in asked:
-                if not a.mask & frame.solid:
-                    yield Names(rows, column.name), a.mask, 0.0, FITS if a.meant.kind == "ask" else said
+                if not a.mask & (free if a.meant.kind == "ask" else frame.solid):
+                    yield Names(rows, column.name), a.mask, cost, FITS if a.meant.kind == "ask" else said
             if fit > 0 and not asked:
                 # "who had the number one song": what the rows link to besides is what they are
-                yield Names(rows, column.name), self._words_of_others(frame, column), 0.0, fit
+                besides = (
+                    0
+                    if self._has_future(frame.table.column(frame.table.moment))
+                    else self._words_of_others(frame, column)
+                )
+                yield Names(rows, column.name), besides, cost, fit
+            open_ends += 1
             for op in self.question.of("op", "count") if frame.top is None else ():
                 # "how many (different) songs": the things, each once
                 nouns = [a for a in (*asked, *self.question.of("table")) if a in asked or a.meant.table == target]
@@ -667,7 +753,9 @@ class OfRecords(Reader):
             if words >> (op.last + 1) & 1 and not op.mask & frame.solid:
                 yield Count(frame.rows), op.mask | words, 0.0, FITS
         if self.wanted.yes_no and (narrowed or (frame.times and words)):
-            yield Exists(frame.rows), 1, 0.0, FITS
+            rows = self._of_chosen(frame) if frame.top is not None else frame.rows
+            if rows.conditions != frame.conditions or frame.top is None:
+                yield Exists(rows), 1, 0.0, FITS
         if frame.table.moment and (self.wanted.date or self._date_words(frame)):
             year = self.wanted.year and not any(t.grain == "year" for t in frame.times)
             counted = self.wanted.count and not self.wanted.date
@@ -698,9 +786,31 @@ class OfRecords(Reader):
         bound = {c.column for c in frame.conditions if isinstance(c, To)}
         return frame.one and {*frame.table.key} <= {frame.table.moment, *bound}
 
+    def _of_chosen(self, frame: Frame) -> Set:
+        """What is said of the row that is chosen: "did they win their last home game" chooses a home game."""
+        assert frame.top is not None
+        inside, outside = self._split(frame)
+        moment = frame.table.moment
+        chosen = Set(frame.table.name, inside, frame.top)
+        whose = tuple(c for c in inside if isinstance(c, To))
+        return Set(frame.table.name, (*whose, *outside, Same(moment, chosen, moment)))
+
+    def _split(self, frame: Frame) -> tuple[tuple[Condition, ...], tuple[Condition, ...]]:
+        """The conditions of a frame: those that choose rows, and those that are said of the rows chosen.
+
+        What stands between "last" and the table's noun ("their last home game") chooses.
+        """
+        starts = [a.last for a in self.question.of("most") if a.meant.column == frame.table.moment]
+        nouns = [a.first for a in self.question.of("table") if a.meant.table == frame.table.name]
+        spans = [(s, min((n for n in nouns if n > s), default=s)) for s in starts]
+        outside = {column for column, mask in frame.said if not any(s < mask.bit_length() - 1 <= n for s, n in spans)}
+        apart = tuple(c for c in frame.conditions if isinstance(c, Where) and c.column in outside)
+        return tuple(c for c in frame.conditions if c not in apart), apart
+
     def _every(self, frame: Frame, op: Atom) -> Set:
         """The rows of a frame without what stands next to "percentage": "the winning percentage at home"."""
-        if _stands_alone(frame.table, self.domain) and frame.anchor is not None:
+        fixtures = self._has_future(frame.table.column(frame.table.moment))
+        if not fixtures and _stands_alone(frame.table, self.domain) and frame.anchor is not None:
             # of all weeks, not of its own: those when anything was there
             return Set(frame.table.name, tuple(c for c in frame.conditions if not isinstance(c, To)))
         near = min((distance(mask, op.mask), column) for column, mask in frame.said)[1] if frame.said else ""
@@ -730,8 +840,9 @@ class OfRecords(Reader):
             words |= n.mask
             cost += n.cost
         ors = sum(a.mask for a in self.question.of("op", "or")[:1])
+        extreme = isinstance(meaning, Aggregate) and meaning.function in ("max", "min")
         for descending, said in self._directions(frame, meaning):
-            if said & frame.solid:
+            if said & frame.solid or (extreme and said & mask):
                 continue
             if self.wanted.yes_no and len(things) == 2:
                 yield self.reading(Compare(values[0], values[1], descending), words | said | 1, cost, FITS)
@@ -740,8 +851,10 @@ class OfRecords(Reader):
                 yield self.reading(Which(values, names, descending), words | said | ors, cost, FITS)
         if len(things) == 2:
             for op in self.question.of("op", "difference"):
-                yield self.reading(Calculate("distance", values[0], values[1]), words | op.mask, cost, FITS)
-        for op in self.question.of("op", "sum") if len(things) == 2 else ():
+                if not (op.mask & mask and (extreme or isinstance(meaning, Calculate))):
+                    yield self.reading(Calculate("distance", values[0], values[1]), words | op.mask, cost, FITS)
+        beside = len(things) == 2 and not any(self._is_opposed(n) for n in things)
+        for op in self.question.of("op", "sum") if beside else ():
             yield self.reading(Calculate("total", values[0], values[1]), words | op.mask, cost, FITS)
 
     def _directions(self, frame: Frame, meaning: Value) -> Iterator[tuple[bool, int]]:
@@ -774,6 +887,8 @@ class OfRecords(Reader):
         if measured is None or not later:
             return
         column, _ = measured
+        if column.adds:
+            return  # what is counted anew every time does not change
         end = replace(frame, conditions=_at(frame, self._within(later[0], frame.table)))
         first, last = Names(frame.rows, column.name), Names(end.rows, column.name)
         words = frame.mask | later[0].mask
@@ -790,6 +905,11 @@ class OfRecords(Reader):
                 yield self.reading(meaning, said, frame.cost, FITS)
                 if frame.anchor is not None and frame.others:
                     yield from self._compared(frame, meaning, said, 0.0)
+
+
+def _is_short(time: Time) -> bool:
+    """Whether a time is a week at most."""
+    return time.first is not None and time.last is not None and (time.last - time.first).days < WEEK
 
 
 def _in_order(frame: Frame) -> Set:

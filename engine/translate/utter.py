@@ -24,6 +24,7 @@ from .meaning import (
     Exists,
     Given,
     Is,
+    Leader,
     Listed,
     Meaning,
     Names,
@@ -31,6 +32,7 @@ from .meaning import (
     Same,
     Scaled,
     Set,
+    Tally,
     Than,
     Through,
     To,
@@ -66,6 +68,12 @@ class Utterer:
                 return self._say(function, column=self._column(s.table, c), set=self.set(s))
             case Exists(set=s):
                 return self._say("exists", set=self.set(s))
+            case Leader(set=s, by=by, column=c, descending=d):
+                most = self.lexicon.generic["highest" if d else "lowest"][0]
+                what = self._column(s.table, c) if c else self._noun(self.domain.table(s.table))
+                return self._say("leader", by=self._column(s.table, by), most=most, what=what, set=self.set(s))
+            case Tally(set=s, column=c):
+                return self._say("tally", column=self._column(s.table, c), set=self.set(s))
             case Which(values=values, descending=d):
                 first = values[0]
                 if isinstance(first, Names):
