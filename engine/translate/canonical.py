@@ -16,7 +16,7 @@ from functools import lru_cache
 from typing import Protocol
 
 from kg.domain import Domain
-from kg.link import Finder, Mention
+from kg.link import Finder, Linker, Mention
 from kg.text import fold
 
 from .ask import readings
@@ -209,7 +209,8 @@ class Canonical:
     def _find_fuller(self, name: str, table: str) -> tuple[Entity, ...]:
         """Who is also called so, with further names in between: an encyclopaedia may have somebody twice."""
         said = fold(name).split()
-        if len(said) != 2:
+        # where names are not listed each look is a call, and this one seldom pays
+        if len(said) != 2 or not isinstance(self.linker, Linker):
             return ()
         found = ((c, fold(c.text).split()) for c in self.linker.lookup(said[-1], table))
         return tuple(Entity(c.key, c.text) for c, w in found if len(w) > 2 and [w[0], w[-1]] == said)[:2]
