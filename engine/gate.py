@@ -165,6 +165,8 @@ def judge(meaning: Meaning | None, result: Result, unexplained: tuple[str, ...],
     if isinstance(meaning, (Exists, Compare)) and not empty and unexplained:
         # "did she thank him when she won": a yes is not about what was asked, a no refutes what is taken for granted
         return Verdict("unknown", "not_in_schema", f"nothing explains '{unexplained[0]}'") if rows[0][0] else INVALID
+    if isinstance(meaning, Exists) and empty:
+        return UNKNOWN_VALUE
     if isinstance(meaning, Count) and rows and rows[0][0] == 0:
         return ZERO
     if not empty:

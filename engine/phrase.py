@@ -113,7 +113,7 @@ def say(value: Any, column: Column | None) -> str:
         for known in column.values:
             # a code that nobody says ("es", "ACTOR IN A LEADING ROLE") is given as the first word for it
             if known.value == value and (str(value).lower() not in known.says or str(value).isupper()):
-                return known.says[0].capitalize()
+                return " ".join(w if w in ("and", "of", "the") else w.capitalize() for w in known.says[0].split())
     return str(value)
 
 

@@ -42,6 +42,7 @@ PARTIAL = 0.6  # what a name costs next to a word that nothing explains: "bolsho
 LOOSE = 0.9  # what a name may cost to be taken for known
 SERIES = 15  # names looked at that begin alike
 ELSEWHERE = 3.0  # what a word weighs that speaks of what the data do not have
+DATED = 1.5  # what a name costs that stands inside a date
 EVERYDAY = 0.6  # what a name costs that is made of words that carry no meaning: "stay", "who"
 INSIDE = 0.8  # what a name costs that stands inside a longer sure one
 FREE_GUESS = 1.2  # cost of unsaid pieces that does not yet lower the confidence
@@ -123,14 +124,18 @@ class Canonical:
         """Return the question taken apart."""
         words = tokens(question)[:MAX_WORDS]
         atoms = _longest(self.lexicon.find(words), self.dated)
-        named = self._named(question, words, atoms)
+        found = _times(question, words, now)
+        named = [
+            # "december" in "december 12, 2015" is hardly a name
+            replace(n, cost=n.cost + DATED) if any(n.mask != t.mask and n.mask & t.mask == n.mask for t in found) else n
+            for n in self._named(question, words, atoms)
+        ]
         moments = list(_moments(words, atoms, now, self.lexicon.generic["numbers"]))
         numbers = [
             (i, float(w.text.replace(",", "")))
             for i, w in enumerate(words)
             if w.text.replace(",", "").replace(".", "", 1).isdigit()
         ]
-        found = _times(question, words, now)
         moments = _together([*moments, *ceremonies(question, words, self.lexicon)])
         in_place = list(placed(question, words, self.lexicon))
         weights = [self._weight(w, i, atoms, named, found) for i, w in enumerate(words)]
@@ -320,7 +325,10 @@ def _longest(atoms: list[Atom], dated: frozenset[str]) -> list[Atom]:
     spans = {
         (a.mask, a.meant.table if a.meant.table in dated else "")
         for a in atoms
-        if a.meant.kind in ("value", "most", "column", "role", "op", "property")
+        if (
+            a.meant.kind in ("value", "most", "column", "role", "op", "property")
+            or (a.meant.kind == "table" and a.mask.bit_count() > 2)
+        )
         and a.mask.bit_count() == a.last - a.first + 1
     }
     # "how many years older" says both what is compared and how

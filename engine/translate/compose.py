@@ -199,6 +199,8 @@ class Composer:
                 for forward, near, far in ((True, role.of, role.to), (False, role.to, role.of)):
                     if near != table.name:
                         continue
+                    if near == far and forward != self._has(part, mask):
+                        continue
                     end = end_of(detail, near, far, of_first=forward)
                     rows = Set(detail.name, (*fixed(roles), To(part.set, end)))
                     backward = not forward
@@ -260,6 +262,16 @@ class Composer:
         )
         cost = UNSAID_ROLE / 2 if again else UNSAID_ROLE
         yield [first], 0, cost + self._unlikely(detail, first, part)
+
+    def _has(self, part: Part, mask: int) -> bool:
+        """Whether a name stands where the one does who has, not is: "members of X", "X's members", not "X is a member"."""
+        first = (mask & -mask).bit_length() - 1
+        behind = part.solid >> first != 0
+        between = self.question.words[part.solid.bit_length() : first]
+        after = self.question.words[mask.bit_length() : mask.bit_length() + 1]
+        if not behind and after and after[0].text in ("of", "in"):
+            return False
+        return behind or all(w.text == "'s" for w in between)
 
     def _by(self, verb: Atom) -> int:
         """The "by" of "directed by"."""

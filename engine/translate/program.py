@@ -53,6 +53,11 @@ def sql(meaning: Meaning, domain: Domain) -> str:
             return _count(rows, domain)
         case Aggregate(function=function, set=rows, column=column):
             return _aggregate(function, rows, column, domain)
+        case Exists(set=rows) if rows.entities and isinstance(value := rows.conditions[-1], Where):
+            # what is not known of a thing is not false
+            q = _Query(domain)
+            alias = q.add(replace(rows, conditions=rows.conditions[:-1], top=None))
+            return q.select(f"max({_condition(alias, value)})")
         case Exists(set=rows):
             q = _Query(domain)
             alias = q.add(replace(rows, top=None))

@@ -188,9 +188,19 @@ class OfRecords(Reader):
         """The things of a table that the question names, those that share no word, in its order."""
         chosen: list[Named] = []
         for n in sorted(self.question.named, key=lambda n: n.cost - 0.3 * n.mask.bit_count()):
-            if n.table == target and n.cost < PLAIN and not any(n.mask & c.mask for c in chosen):
+            if (
+                n.table == target
+                and n.cost < PLAIN
+                and not self._is_a_value(n)
+                and not any(n.mask & c.mask for c in chosen)
+            ):
                 chosen.append(n)
         return tuple(sorted(chosen[:FEW], key=lambda n: n.mask & -n.mask))
+
+    def _is_a_value(self, n: Named) -> bool:
+        """Whether the words of a doubtful name say a value: "number one" is a song, too."""
+        said = self._masks(a.mask for a in self.question.of("value") if self.domain.table(a.meant.table).every)
+        return n.cost > SURE and n.mask & said == n.mask
 
     def _with(self, frame: Frame, column: Column, things: Sequence[Named], others: tuple[Named, ...]) -> Frame:
         mask, cost = 0, 0.0
@@ -481,7 +491,7 @@ class OfRecords(Reader):
             said = said + [a for a in self.question.of("most") if a.meant.table == frame.table.name]
         for a in said:
             column = frame.table.column(a.meant.column)
-            if a.mask & frame.solid or column.links or self._is_fixed(frame, column):
+            if a.mask & frame.solid or column.links or self._is_fixed(frame, column) or self._is_far(frame, column):
                 continue
             fit = self._fit(a, column)
             far = 0.02 * distance(a.mask, frame.solid)
@@ -578,10 +588,10 @@ class OfRecords(Reader):
 
     def _of_best(self, frame: Frame) -> Iterator[tuple[Meaning, int, float, float]]:
         """The row with the most of something: its day, the other side, another of its columns."""
-        if frame.top is not None or frame.one:
+        if frame.top is not None or (frame.one and (not frame.table.every or self._is_single(frame))):
             return
         for column, descending, mask in self.composer.superlatives(frame.table):
-            if column.name == frame.table.moment or mask & frame.solid:
+            if column.name == frame.table.moment or mask & frame.solid or self._is_far(frame, column):
                 continue
             best = replace(frame, top=Top(column.name, descending), one=True)
             cost = 0.02 * distance(mask, frame.mask)
@@ -670,6 +680,18 @@ class OfRecords(Reader):
         for op in self.question.of("op", "percent") if narrowed and frame.top is None else ():
             if not op.mask & frame.solid:
                 yield Calculate("percent", Count(frame.rows), Count(self._every(frame, op))), op.mask, 0.0, FITS
+
+    def _is_far(self, frame: Frame, column: Column) -> bool:
+        """Whether a column can be had only day by day, and no day is named."""
+        if not self.domain.is_asked_by_day(frame.table) or column.name == frame.table.moment:
+            return False
+        dated = any(
+            (isinstance(c, Where) and c.column == frame.table.moment)
+            or (isinstance(c, Same) and c.own == frame.table.moment)
+            for c in frame.conditions
+        )
+        whole = [a for a in self.domain.accesses[frame.table.name] if frame.table.moment in a.lacks]
+        return not dated and frame.top is None and not any(column.name not in a.lacks for a in whole)
 
     def _is_single(self, frame: Frame) -> bool:
         """Whether there is at most one row: how a thing did on a day."""

@@ -40,6 +40,15 @@ class OfOne(Reader):
             yield from self._age_now(part)
             yield from self._columns(part)
             yield from self._counts(part)
+            if self.wanted.yes_no and part.set.is_entity and table.is_entity:
+                for a in self.question.of("value"):
+                    # "was she born in barbados"
+                    if a.meant.table == table.name and a.meant.values and not a.mask & part.solid:
+                        where = Where(a.meant.column, "=" if len(a.meant.values) == 1 else "in", a.meant.values)
+                        words = part.mask | a.mask | 1
+                        for b in self.question.of("column"):
+                            words |= b.mask if (b.meant.table, b.meant.column) == (table.name, a.meant.column) else 0
+                        yield self.reading(Exists(part.set.also(where)), words, part.cost, FITS)
             if self.wanted.yes_no and not part.set.is_entity and part.set.top is None:
                 yield self.reading(Exists(part.set), part.mask | 1, part.cost, FITS)
 
