@@ -45,7 +45,8 @@ class Meant:
 
     column, ask: asks for `table.column`. most: orders by it (`flag`: descending). value: `table.column` is one of
     `values` (none: any). role: the `role`-th role of `table`, whose `name` is noun, verb or back. table: rows of it.
-    elsewhere: what the data do not have. wh: a question word that asks for rows of it. measure, test: the quantity or the comparison `name` of the domain's
+    elsewhere: what the data do not have.
+    wh: a question word that asks for rows of it. measure, test: the quantity or the comparison `name` of the domain's
     templates. op: the operation `name` of generic.yaml.
     """
 
