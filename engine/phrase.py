@@ -126,7 +126,11 @@ def say(value: Any, column: Column | None) -> str:
         for known in column.values:
             # a code that nobody says ("es", "ACTOR IN A LEADING ROLE") is given as the first word for it
             if known.value == value and (str(value).lower() not in known.says or str(value).isupper()):
-                return " ".join(w if w in ("and", "of", "the") else w.capitalize() for w in known.says[0].split())
+                said = known.says[0]
+                if len(str(value)) > 2:
+                    return said.capitalize()
+                # "US" stands for a name
+                return " ".join(w if w in ("and", "of") else w.capitalize() for w in said.split())
     return str(value)
 
 

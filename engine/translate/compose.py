@@ -264,7 +264,7 @@ class Composer:
         yield [first], 0, cost + self._unlikely(detail, first, part)
 
     def _has(self, part: Part, mask: int) -> bool:
-        """Whether a name stands where the one does who has, not is: "members of X", "X's members", not "X is a member"."""
+        """Whether a name is of the one who has: "members of X", "X members", but not "X is a member"."""
         first = (mask & -mask).bit_length() - 1
         behind = part.solid >> first != 0
         between = self.question.words[part.solid.bit_length() : first]
