@@ -26,6 +26,7 @@ from .translate.meaning import (
     Which,
 )
 from .translate.program import ranked
+from .translate.question import is_year
 
 MAX_CHARACTERS = 280  # about 75 tokens
 _UNITS = {"min": " minutes", "%": "%"}  # units that are said
@@ -111,7 +112,7 @@ def say(value: Any, column: Column | None) -> str:
 
 
 def _number(value: int | float, unit: str, column: Column | None) -> str:
-    if column is not None and (column.year_of or "year" in column.says):
+    if column is not None and is_year(column):
         return str(value)
     if unit == "USD":
         # what is counted in cents is said with them

@@ -156,7 +156,9 @@ class Lexicon:
         for i, s in enumerate(stems):
             for entry in self._by_stem.get(s, ()):
                 positions = _match(entry.parts, stems, i)
-                if positions and not (entry.meant.kind == "table" and is_verb(words[positions[-1]].text, entry.phrase)):
+                if not positions or is_other_word(words[positions[-1]].text, entry.phrase):
+                    continue
+                if not (entry.meant.kind == "table" and is_verb(words[positions[-1]].text, entry.phrase)):
                     mask = sum(1 << p for p in positions)
                     found.setdefault(
                         (mask, entry.meant), Atom(mask, positions[0], positions[-1], entry.phrase, entry.meant)
@@ -235,6 +237,12 @@ def _match(parts: tuple[tuple[str, ...], ...], stems: list[str], i: int) -> list
 def is_verb(word: str, noun: str) -> bool:
     """Whether a word with the stem of a noun is a verb's form: "filmed" is no film."""
     return any(word.endswith(end) and not noun.endswith(end) for end in ("ed", "ing"))
+
+
+def is_other_word(word: str, phrase: str) -> bool:
+    """Whether a word only seems to be a form of the last word of a phrase: "lowes" is not the plural of "low"."""
+    base = phrase.rpartition(" ")[2]
+    return word == base + "es" and base[-1] not in "sxzhoy"
 
 
 _OPERATIONS = (

@@ -116,3 +116,8 @@ def distance(a: int, b: int) -> int:
 def year_column(table: Table) -> Column | None:
     """The column that a bare year speaks of."""
     return next((c for c in table.columns if c.numeric and (c.year_of or "year" in c.says)), None)
+
+
+def is_year(column: Column) -> bool:
+    """Whether the numbers of a column are years: the "year of birth" as much as the "year"."""
+    return bool(column.year_of) or any("year" in phrase.split() for phrase in column.says)

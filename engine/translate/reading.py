@@ -32,7 +32,7 @@ from .meaning import (
     Which,
 )
 from .question import Part, year_column
-from .wanted import wanted
+from .wanted import CLASHES, wanted
 
 MISPLACED, LOOP = 0.8, 0.15
 PLAIN = 1.2  # what a name may cost to be one of several that are compared
@@ -59,6 +59,7 @@ class Reader:
         self.composer, self.parts, self.now = composer, parts, now
         self.question, self.domain = composer.question, composer.domain
         self.wanted = wanted(composer.question)
+        self.picks = self.wanted.one_of_these
 
     def readings(self) -> Iterator[Reading]:
         """Yield what this reader makes of the question."""
@@ -91,6 +92,8 @@ class Reader:
         explained = q.weight(mask)
         covered = explained / q.total if q.total else 0.0
         cost += self._misplaced_year(meaning) + self._loops(meaning)
+        if self.picks and not _picks(meaning):
+            fit = min(fit, CLASHES)
         score = explained - (q.total - explained) - cost + fit
         return Reading(meaning, mask, score, covered, cost)
 
@@ -228,6 +231,11 @@ def _columns(meaning: Meaning | Given) -> frozenset[tuple[str, str]]:
 
 def _set_tables(s: Set) -> frozenset[str]:
     return frozenset(n.table for n in s.nested)
+
+
+def _picks(meaning: Meaning) -> bool:
+    """Whether the answer is one or some of the things that a question names."""
+    return isinstance(meaning, Which) or (isinstance(meaning, Names) and not meaning.year)
 
 
 def _all_ignored(atom: Atom, weights: list[float]) -> bool:

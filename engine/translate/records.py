@@ -37,6 +37,7 @@ from .question import Named, Time, distance
 from .reading import PLAIN, Reader, Reading
 from .wanted import CLASHES, FITS
 
+BY_THE_CLOCK = 0.6  # what it costs to take rows of the clock where no clock time is named
 LATEST = 0.3  # what it costs to take the latest row where no time is named
 SUMMED = 0.3  # what it costs to add up where nobody said so: "goals this season"
 UNANCHORED = 0.5  # what it costs to ask for the rows of everybody
@@ -144,7 +145,11 @@ class OfRecords(Reader):
         chosen: list[Named] = []
         for n in sorted(self.question.named, key=lambda n: n.cost - 0.3 * n.mask.bit_count()):
             if n.table == target and n.cost < PLAIN and not any(n.mask & c.mask for c in chosen):
-                chosen.append(n)
+                same = next((c for c in chosen if c.best.key == n.best.key and n.best.key is not None), None)
+                if same is not None:  # "google (googl)"
+                    chosen[chosen.index(same)] = replace(same, mask=same.mask | n.mask)
+                else:
+                    chosen.append(n)
         return tuple(sorted(chosen[:FEW], key=lambda n: n.mask & -n.mask))
 
     def _with(self, frame: Frame, column: Column, things: Sequence[Named], others: tuple[Named, ...]) -> Frame:
@@ -183,9 +188,15 @@ class OfRecords(Reader):
         for a in sorted(self.question.of("test"), key=lambda a: -a.mask.bit_count()):
             if a.meant.table == frame.table.name and not a.mask & frame.solid:
                 test = self.composer.lexicon.tests[a.meant.name]
-                frame = frame.also(Than(test.column, test.op, test.other), mask=a.mask, solid=a.mask)
+                said = sum(1 << i for i in self._words_of_test(a.meant.name))
+                frame = frame.also(Than(test.column, test.op, test.other), mask=said, solid=said)
                 break
         return self._numbered(frame)
+
+    def _words_of_test(self, name: str) -> list[int]:
+        """The words of all phrases that say the same test: "finished lower" and "lower than the day before"."""
+        masks = [a.mask for a in self.question.of("test", name)]
+        return [i for i in range(len(self.question.words)) if any(m >> i & 1 for m in masks)]
 
     def _is_small(self, a: Atom) -> bool:
         return all(self.question.weights[i] == 0 for i in range(a.first, a.last + 1) if a.mask >> i & 1)
@@ -216,6 +227,7 @@ class OfRecords(Reader):
             if found is not None:
                 column, said = found
                 value = int(number) if float(number).is_integer() else number
+                mask |= self._unit_words(column, mask)
                 return frame.also(Where(column.name, op, (value,)), mask=mask | said, solid=mask | said)
         return frame
 
@@ -235,6 +247,13 @@ class OfRecords(Reader):
             if words[i + 2].text in ("less", "fewer", "lower"):
                 return "<=", 0b110 << i
         return "", 0
+
+    def _unit_words(self, column: Column, mask: int) -> int:
+        """The words for the unit of a column right beside a number: "$", "dollars"."""
+        units = {w for phrase in self.composer.lexicon.generic["units"].get(column.unit, ()) for w in phrase.split()}
+        ends = ((mask & -mask).bit_length() - 2, mask.bit_length())
+        words = self.question.words
+        return sum(1 << i for i in ends if 0 <= i < len(words) and words[i].text in units)
 
     def _measure_near(self, frame: Frame, i: int) -> tuple[Column, int] | None:
         """The number that the words nearest to word `i` speak of, and these words."""
@@ -259,6 +278,9 @@ class OfRecords(Reader):
         times = [t for t in self.question.times if not t.mask & frame.solid]
         until = self._until_now(frame)
         tops = list(self._by_moment(frame))
+        # rows by the minute are meant where a clock time is named
+        if table.column(table.moment).type == "TIMESTAMP" and not any(t.at for t in times):
+            frame = replace(frame, cost=frame.cost + BY_THE_CLOCK)
         for t in times:
             # "on the day when it closed ..." and "went ex in august": other words for the day belong to its condition
             timed = frame.also(*self._within(t, table), mask=t.mask | self._date_words(frame), solid=t.mask)
@@ -356,7 +378,7 @@ class OfRecords(Reader):
                 continue
             fit = self._fit(a, column)
             far = 0.02 * distance(a.mask, frame.solid)
-            counted = self._counted(a, frame) if column.numeric else 0
+            counted = self._counted(a, frame) if column.numeric and column.unit != "USD" else 0
             if frame.one or not column.numeric:
                 yield Names(frame.rows, column.name), a.mask | counted, far, FITS if counted else fit
             if not column.numeric or frame.one:
@@ -367,9 +389,9 @@ class OfRecords(Reader):
                     near = function in ("sum", "avg") or distance(op.mask, a.mask) <= 2
                     if near and not op.mask & (a.mask | frame.solid):
                         said = True
-                        yield Aggregate(function, frame.rows, column.name), a.mask | op.mask, far, FITS
+                        yield Aggregate(function, frame.rows, column.name), a.mask | op.mask, far, self._fit_number()
             if (function := self._extreme(a)) and not said:
-                yield Aggregate(function, frame.rows, column.name), a.mask, far, FITS
+                yield Aggregate(function, frame.rows, column.name), a.mask, far, self._fit_number()
             elif not said and frame.top is None:
                 # "how many shares were traded" asks for their sum
                 extra = (0.0, FITS) if counted or a.meant.kind == "ask" else (SUMMED, fit)
@@ -422,6 +444,11 @@ class OfRecords(Reader):
         if w.place and column.numeric:
             return 0.0  # "where did it close"
         return w.fit_column(column)
+
+    def _fit_number(self) -> float:
+        """How well a number that was worked out answers the question word."""
+        w = self.wanted
+        return CLASHES if w.person or (w.date and not w.count) else FITS
 
     def _asks_for_days(self, table: str) -> bool:
         """Whether "which days", "on what date" ask for the moment of rows."""

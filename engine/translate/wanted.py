@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from kg.domain import Column
 
 from .lexicon import Atom
-from .question import Question
+from .question import Question, is_year
 
 FITS, CLASHES = 0.6, -1.0
 SURE = 0.3  # what a name may cost that is surely meant
@@ -31,6 +31,7 @@ class Wanted:
     money: bool = False
     place: bool = False
     explanation: bool = False
+    one_of_these: bool = False  # "which of A, B and C"
     tables: frozenset[str] = frozenset()
 
     def fit_rows(self, table: str) -> float:
@@ -52,7 +53,7 @@ class Wanted:
         if w.place:
             return FITS if any(phrase.startswith("where") for phrase in column.asks) else CLASHES
         if w.date:
-            if "year" in column.says:
+            if is_year(column):
                 return FITS if w.year else FITS / 2
             return CLASHES if column.type != "DATE" else FITS / 2 if w.year else FITS
         if w.money:
@@ -96,8 +97,13 @@ def wanted(question: Question) -> Wanted:
         money="how much" in text,
         place="where" in words[:4],
         explanation=explanation,
+        one_of_these=_one_of_these(text),
         tables=frozenset(a.meant.table for a in q.of("table") if q.is_asked_for(a)),
     )
+
+
+def _one_of_these(text: str) -> bool:
+    return text.startswith(("which of ", "who of ", "which one of ")) or "which of these" in text
 
 
 def asked_before(question: Question, ops: list[Atom]) -> bool:
