@@ -39,7 +39,8 @@ FEW_LETTERS = 5  # too few to tell a name by its first word
 DOUBT = 0.4  # a lead in the lexical score that leaves a doubt: only then the encoder is asked
 MAX_WORDS = 60
 UNLIKE = 2.5  # what a name costs that is nothing like the words
-UNMISTAKEN = 0.6  # what a name costs at most whose words mean nothing else here: "target", "lululemon"
+# What a name costs at most whose words mean nothing else here: all of it ("target"), or its beginning ("lululemon").
+UNMISTAKEN, BEGUN = 0.6, 1.0
 INSIDE_TIME = 1.5  # what a name costs that stands inside a time: "jan"
 PARTIAL = 0.6  # what a name costs next to a word that nothing explains: "bolshoi babylon"
 LOOSE = 0.9  # what a name may cost to be taken for known
@@ -151,8 +152,8 @@ class Canonical:
                     if _is_plural(a) and mask.bit_length() <= a.first <= mask.bit_length() + 2
                 ]
                 found = list(_by_table(mention, mask))
-                if self._is_unmistaken(mention, mask, words, atoms):
-                    found = [replace(n, cost=min(n.cost, UNMISTAKEN)) for n in found]
+                limit = self._unmistaken(mention, mask, words, atoms)
+                found = [replace(n, cost=min(n.cost, limit)) for n in found]
                 out += [
                     replace(n, series=self._series(mention.text, n.table)) if {"", n.table} & set(plural) else n
                     for n in found
@@ -167,18 +168,18 @@ class Canonical:
         out.sort(key=lambda n: n.cost - 0.3 * n.mask.bit_count())
         return out[:14]
 
-    def _is_unmistaken(self, mention: Mention, mask: int, words: list[Token], atoms: list[Atom]) -> bool:
-        """Whether the words of a name mean nothing else here, and it is all of the name or begins just one."""
+    def _unmistaken(self, mention: Mention, mask: int, words: list[Token], atoms: list[Atom]) -> float:
+        """What a name may cost at most if its words mean nothing else here, and are all of it or begin just one."""
         said = [w for i, w in enumerate(words) if mask >> i & 1]
         if any(a.mask & mask for a in atoms) or not all(w.text[0].isalpha() for w in said):
-            return False
+            return math.inf
         if any(w.text in FREQUENT or w.stem in self.lexicon.ignored for w in said):
-            return False
+            return math.inf
         if any(c.how == "exact" for c in mention.candidates):
-            return True
+            return UNMISTAKEN
         start = fold(mention.text)
         begun = [c for c in mention.candidates if fold(c.text).startswith(f"{start} ")]
-        return len(begun) == 1 and len(start) > FEW_LETTERS
+        return BEGUN if len(begun) == 1 and len(start) > FEW_LETTERS else math.inf
 
     def _find_series(self, name: str, table: str) -> tuple[Entity, ...]:
         """Everything whose name begins with `name`: the films of a series."""
