@@ -6,6 +6,7 @@ sure is not said. *Complete but empty* is evidence of a false premise; *not comp
 
 from __future__ import annotations
 
+import datetime as dt
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -50,6 +51,7 @@ MIN_COVERED_NOTHING = 0.8  # share of the words that a program must explain befo
 WIDENED = 6  # wider sets that are looked at before the data are taken to be silent
 # "when was it released" has one answer; a set of so many dates or numbers answers another question.
 FEW_VALUES = 3
+NEAR = dt.timedelta(days=6)  # from the end of a range: no market is closed for longer
 
 
 @dataclass(frozen=True)
@@ -203,6 +205,8 @@ def _is_beyond(rows: Set, domain: Domain, holds: Callable[[Set], bool]) -> bool:
     times = [c for c in rows.conditions if isinstance(c, Where) and c.column == moment]
     whose = _all_rows(rows).conditions
     for time in times:
+        if _is_covered(whose, rows.table, time, holds):
+            continue
         low = time.values[0] if time.op in ("=", "between", ">=", ">") else None
         high = time.values[-1] if time.op in ("=", "between") else None
         for op, bound in (("<", low), (">", high)):
@@ -210,6 +214,21 @@ def _is_beyond(rows: Set, domain: Domain, holds: Callable[[Set], bool]) -> bool:
             if bound is not None and not _holds(around, holds):
                 return True
     return False
+
+
+def _is_covered(whose: tuple[Condition, ...], table: str, time: Where, holds: Callable[[Set], bool]) -> bool:
+    """Whether things have rows near both ends of a range of days."""
+    if time.op != "between":
+        return False
+    try:
+        first, last = (dt.date.fromisoformat(str(v)) for v in time.values)
+    except ValueError:
+        return False
+    ends = ((first, first + NEAR), (last - NEAR, last))
+    return last - first > NEAR and all(
+        _holds(Set(table, (*whose, Where(time.column, "between", (a.isoformat(), b.isoformat())))), holds)
+        for a, b in ends
+    )
 
 
 def _asks_for_one(meaning: Names, domain: Domain) -> bool:

@@ -32,10 +32,9 @@ from .meaning import (
     Which,
 )
 from .question import Part, year_column
-from .wanted import CLASHES, wanted
+from .wanted import CLASHES, FITS, PLAIN, wanted
 
 MISPLACED, LOOP = 0.8, 0.15
-PLAIN = 1.2  # what a name may cost to be one of several that are compared
 
 
 @dataclass(frozen=True)
@@ -144,6 +143,11 @@ class Reader:
     def _role_ends(self, a: Atom) -> set[str]:
         role = self.domain.table(a.meant.table).roles[a.meant.role]
         return {role.to}
+
+    def _fit_which(self) -> float:
+        """How well one of several things that are named answers the question word."""
+        w = self.wanted
+        return CLASHES if (w.number or w.money or w.place or w.date) and not self.picks else FITS
 
     def birth(self, part: Part) -> Column | None:
         table = self.domain.table(part.set.table)

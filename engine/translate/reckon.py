@@ -105,9 +105,21 @@ class Reckoned(Reader):
                     function = "distance"
                     if column.type == "DATE":
                         function = "years" if any(w.stem == "year" for w in self.question.words) else "days"
-                    meaning = Calculate(function, Names(first.set, column.name), Names(second.set, column.name))
+                    sign = 1 if function == "distance" and self._asserts_more(op, second) else 0
+                    meaning = Calculate(
+                        "difference" if sign else function,
+                        Names(first.set, column.name),
+                        Names(second.set, column.name),
+                        sign,
+                    )
                     words = first.mask | second.mask | op.mask | a.mask
                     yield self.reading(meaning, words, first.cost + second.cost, FITS)
+
+    def _asserts_more(self, op: Atom, second: Part) -> bool:
+        """Whether "how much more ... than" takes for granted that the first of two has more."""
+        start = (second.solid & -second.solid).bit_length() - 1
+        before = [w.text for w in self.question.words[max(0, start - 3) : start]]
+        return op.phrase.split()[-1] in ("more", "higher", "bigger", "longer") and "than" in before
 
     def _ages(self) -> Iterator[Reading]:
         """How old somebody was when something came out, or in a year."""

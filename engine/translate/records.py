@@ -34,10 +34,9 @@ from .meaning import (
     Which,
 )
 from .question import Named, Time, distance
-from .reading import PLAIN, Reader, Reading
-from .wanted import CLASHES, FITS
+from .reading import Reader, Reading
+from .wanted import CLASHES, FITS, PLAIN
 
-BY_THE_CLOCK = 0.6  # what it costs to take rows of the clock where no clock time is named
 LATEST = 0.3  # what it costs to take the latest row where no time is named
 SUMMED = 0.3  # what it costs to add up where nobody said so: "goals this season"
 UNANCHORED = 0.5  # what it costs to ask for the rows of everybody
@@ -82,7 +81,7 @@ class OfRecords(Reader):
 
     def readings(self) -> Iterator[Reading]:
         for table in self.domain.tables:
-            if not table.moment or table.is_entity or not self._is_spoken_of(table):
+            if not table.moment or table.is_entity or not self._is_spoken_of(table) or self._lacks_clock(table):
                 continue
             for anchored in self._anchored(table):
                 narrowed = self._narrowed(anchored)
@@ -109,6 +108,14 @@ class OfRecords(Reader):
                         words = day.mask | self._date_words(day)
                         on = frame.also(same, mask=words, solid=words, cost=day.cost)
                         yield from self._asked(replace(on, one=True))
+
+    def _lacks_clock(self, table: Table) -> bool:
+        """Whether rows go by the minute, but the question names neither a clock time nor the rows."""
+        if table.column(table.moment).type != "TIMESTAMP":
+            return False
+        return not any(t.at for t in self.question.times) and not any(
+            a.meant.table == table.name for a in self.question.of("table")
+        )
 
     def _is_spoken_of(self, table: Table) -> bool:
         kinds = ("column", "ask", "most", "value", "table", "test", "measure")
@@ -278,9 +285,6 @@ class OfRecords(Reader):
         times = [t for t in self.question.times if not t.mask & frame.solid]
         until = self._until_now(frame)
         tops = list(self._by_moment(frame))
-        # rows by the minute are meant where a clock time is named
-        if table.column(table.moment).type == "TIMESTAMP" and not any(t.at for t in times):
-            frame = replace(frame, cost=frame.cost + BY_THE_CLOCK)
         for t in times:
             # "on the day when it closed ..." and "went ex in august": other words for the day belong to its condition
             timed = frame.also(*self._within(t, table), mask=t.mask | self._date_words(frame), solid=t.mask)
@@ -394,7 +398,7 @@ class OfRecords(Reader):
                 yield Aggregate(function, frame.rows, column.name), a.mask, far, self._fit_number()
             elif not said and frame.top is None:
                 # "how many shares were traded" asks for their sum
-                extra = (0.0, FITS) if counted or a.meant.kind == "ask" else (SUMMED, fit)
+                extra = (0.0, self._fit_number()) if counted or a.meant.kind == "ask" else (SUMMED, fit)
                 if column.adds:
                     yield Aggregate("sum", frame.rows, column.name), a.mask | counted, far + extra[0], extra[1]
                 yield Names(frame.rows, column.name), a.mask, far + (2 * SUMMED if column.adds else SUMMED), fit
@@ -500,9 +504,13 @@ class OfRecords(Reader):
             for a in asked:
                 if not a.mask & frame.solid:
                     yield Names(frame.rows, column.name), a.mask, 0.0, FITS if a.meant.kind == "ask" else 0.0
-            fit = self.wanted.fit_rows(target)
+            fit = FITS if self.picks and self._is_chosen(frame) else self.wanted.fit_rows(target)
             if fit > 0 and not asked:
                 yield Names(frame.rows, column.name), 0, 0.0, fit
+
+    def _is_chosen(self, frame: Frame) -> bool:
+        """Whether something is said of the rows that may hold for some of several things."""
+        return any(isinstance(c, Than) or self._is_narrow(frame, c) for c in frame.conditions)
 
     def _of_all(self, frame: Frame) -> Iterator[tuple[Meaning, int, float, float]]:
         """How many rows, whether there are any, when they are, which part of all they are."""
@@ -555,7 +563,7 @@ class OfRecords(Reader):
                 yield self.reading(Compare(values[0], values[1], descending), words | said | 1, cost, FITS)
             elif not self.wanted.yes_no:
                 names = tuple(n.best.text for n in things)
-                yield self.reading(Which(values, names, descending), words | said | ors, cost, FITS)
+                yield self.reading(Which(values, names, descending), words | said | ors, cost, self._fit_which())
         if len(things) == 2:
             for op in self.question.of("op", "difference"):
                 yield self.reading(Calculate("distance", values[0], values[1]), words | op.mask, cost, FITS)
@@ -567,6 +575,10 @@ class OfRecords(Reader):
             for op in self.question.of("op", name):
                 yield descending, op.mask
         column = getattr(meaning, "column", "")
+        for a in self._columns_of_table(frame.table):
+            # "opened at the highest price"
+            if a.meant.column != column and (function := self._extreme(a)):
+                yield function == "max", a.mask
         for a in self.question.of("most"):
             if a.meant.table == frame.table.name and a.meant.column == column:
                 yield a.meant.flag, a.mask

@@ -11,6 +11,7 @@ from .lexicon import Atom
 from .question import Question, is_year
 
 FITS, CLASHES = 0.6, -1.0
+PLAIN = 1.2  # what a name may cost to be one of several that are compared
 SURE = 0.3  # what a name may cost that is surely meant
 _OPENERS = frozenset(
     ["did", "does", "do", "is", "was", "were", "are", "has", "have", "had", "can", "could", "will", "would"]
@@ -80,13 +81,12 @@ def wanted(question: Question) -> Wanted:
     measured = _how_is_measured(words) or any(a.phrase.startswith("how ") for a in q.of("ask"))
     explanation = "why" in words or ("how" in words and not measured)
     return Wanted(
-        yes_no=first in _OPENERS and not counts and not any(a.first == 0 for a in q.of("op", "polite")),
+        yes_no=first in _OPENERS
+        and not counts
+        and not any(a.first == 0 for a in q.of("op", "polite"))
+        and not _offers(q),
         person=who,
-        date="when" in words
-        or "what day" in text
-        or "what date" in text
-        or "what year" in text
-        or "which year" in text,
+        date="when" in words or any(f"{wh} {of}" in text for wh in ("what", "which") for of in ("day", "date", "year")),
         moments=frozenset(a.meant.table for a in asking if a.phrase == "when"),
         year="what year" in text or "which year" in text,
         number=(counts and not asked_before(question, q.of("op", "count")))
@@ -100,6 +100,15 @@ def wanted(question: Question) -> Wanted:
         one_of_these=_one_of_these(text),
         tables=frozenset(a.meant.table for a in q.of("table") if q.is_asked_for(a)),
     )
+
+
+def _offers(q: Question) -> bool:
+    """Whether a question offers two things to choose from: "is nike's or lululemon's higher"."""
+    names = [n.mask for n in q.named if n.cost < PLAIN]
+    ors = [i for i, w in enumerate(q.words) if w.text == "or"]
+    before = {m.bit_length() for m in names} | {m.bit_length() + 1 for m in names}
+    after = {(m & -m).bit_length() - 1 for m in names}
+    return any(i in before and {i + 1, i + 2} & after for i in ors)
 
 
 def _one_of_these(text: str) -> bool:
