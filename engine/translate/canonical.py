@@ -40,7 +40,7 @@ DOUBT = 0.4  # a lead in the lexical score that leaves a doubt: only then the en
 MAX_WORDS = 60
 UNLIKE = 2.5  # what a name costs that is nothing like the words
 # What a name costs at most whose words mean nothing else here: all of it ("target"), or its beginning ("lululemon").
-UNMISTAKEN, BEGUN = 0.6, 1.0
+UNMISTAKEN, BEGUN = 0.6, 0.8
 INSIDE_TIME = 1.5  # what a name costs that stands inside a time: "jan"
 PARTIAL = 0.6  # what a name costs next to a word that nothing explains: "bolshoi babylon"
 LOOSE = 0.9  # what a name may cost to be taken for known

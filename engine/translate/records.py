@@ -27,6 +27,7 @@ from .meaning import (
     Same,
     Set,
     Than,
+    Through,
     To,
     Top,
     Value,
@@ -193,12 +194,17 @@ class OfRecords(Reader):
             solid = a.mask if frame.table.column(column).type == "TEXT" else 0
             frame = frame.also(Where(column, "=" if len(values) == 1 else "in", values), mask=a.mask, solid=solid)
         for a in sorted(self.question.of("test"), key=lambda a: -a.mask.bit_count()):
-            if a.meant.table == frame.table.name and not a.mask & frame.solid:
+            if a.meant.table == frame.table.name and not a.mask & frame.solid and not self._weighs_up(a):
                 test = self.composer.lexicon.tests[a.meant.name]
                 said = sum(1 << i for i in self._words_of_test(a.meant.name))
                 frame = frame.also(Than(test.column, test.op, test.other), mask=said, solid=said)
                 break
         return self._numbered(frame)
+
+    def _weighs_up(self, test: Atom) -> bool:
+        """Whether "closed higher" compares two things that are offered, not a day with the one before."""
+        compares = any(a.mask & test.mask for name in ("higher", "lower") for a in self.question.of("op", name))
+        return self.wanted.offers and compares and " than " not in f" {test.phrase} "
 
     def _words_of_test(self, name: str) -> list[int]:
         """The words of all phrases that say the same test: "finished lower" and "lower than the day before"."""
@@ -443,6 +449,8 @@ class OfRecords(Reader):
             return FITS if a.meant.column == self.domain.table(a.meant.table).moment else CLASHES
         if a.meant.kind == "ask":
             return FITS
+        if w.count and column.unit == "USD" and not self._unit_words(column, a.mask):
+            return CLASHES
         if column.numeric and (w.number or w.money) and not w.yes_no:
             return FITS if w.number or column.unit == "USD" else 0.0
         if w.place and column.numeric:
@@ -506,7 +514,9 @@ class OfRecords(Reader):
                     yield Names(frame.rows, column.name), a.mask, 0.0, FITS if a.meant.kind == "ask" else 0.0
             fit = FITS if self.picks and self._is_chosen(frame) else self.wanted.fit_rows(target)
             if fit > 0 and not asked:
-                yield Names(frame.rows, column.name), 0, 0.0, fit
+                key = column.links.column != self.domain.table(target).label
+                every = Set(target, (Through(frame.rows),))
+                yield (Names(every) if key and self.picks else Names(frame.rows, column.name)), 0, 0.0, fit
 
     def _is_chosen(self, frame: Frame) -> bool:
         """Whether something is said of the rows that may hold for some of several things."""

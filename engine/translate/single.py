@@ -39,6 +39,7 @@ class OfOne(Reader):
             yield from self._kinds(part)
             yield from self._age_now(part)
             yield from self._columns(part)
+            yield from self._named_by_key(part)
             yield from self._counts(part)
             if self.wanted.yes_no and not part.set.is_entity and part.set.top is None:
                 yield self.reading(Exists(part.set), part.mask | 1, part.cost, FITS)
@@ -73,13 +74,28 @@ class OfOne(Reader):
         """Whether the set is one thing that the question names."""
         return any(isinstance(c, Is) and not c.series for c in rows.conditions)
 
+    def _is_given(self, column: str, part: Part) -> bool:
+        """Whether the question names a thing by this column: its label, or its key ("the ticker cmg")."""
+        by_key = all(e.text == e.key for e in part.set.entities)
+        table = self.domain.table(part.set.table)
+        return column == (table.key[0] if by_key and table.label != table.key[0] else table.label)
+
+    def _named_by_key(self, part: Part) -> Iterator[Reading]:
+        """ "What company trades under the ticker cmg": the name of what is named by its key."""
+        table = self.domain.table(part.set.table)
+        if not part.set.is_entity or not self._is_given(table.key[0], part):
+            return
+        for a in self.question.of("column"):
+            if a.meant.table == table.name and a.meant.column == table.key[0] and not a.mask & part.solid:
+                yield self.reading(Names(part.set, table.label), part.mask | a.mask, part.cost, FITS)
+
     def _columns(self, part: Part) -> Iterator[Reading]:
         table = self.domain.table(part.set.table)
         for a in self.question.of("column") + self.question.of("ask"):
             if a.meant.table != table.name or a.mask & part.solid:
                 continue
             column = table.column(a.meant.column)
-            if column.name == table.label and part.set.is_entity:
+            if part.set.is_entity and self._is_given(column.name, part):
                 continue
             if any(
                 isinstance(c, Where) and c.column == column.name and c.op in ("=", "in") for c in part.set.conditions

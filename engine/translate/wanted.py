@@ -33,6 +33,7 @@ class Wanted:
     place: bool = False
     explanation: bool = False
     one_of_these: bool = False  # "which of A, B and C"
+    offers: bool = False  # "A or B"
     tables: frozenset[str] = frozenset()
 
     def fit_rows(self, table: str) -> float:
@@ -79,12 +80,13 @@ def wanted(question: Question) -> Wanted:
     first = words[0] if words else ""
     text = " ".join(words)
     measured = _how_is_measured(words) or any(a.phrase.startswith("how ") for a in q.of("ask"))
+    offers = _offers(q)
     explanation = "why" in words or ("how" in words and not measured)
     return Wanted(
         yes_no=first in _OPENERS
         and not counts
         and not any(a.first == 0 for a in q.of("op", "polite"))
-        and not _offers(q),
+        and not offers,
         person=who,
         date="when" in words or any(f"{wh} {of}" in text for wh in ("what", "which") for of in ("day", "date", "year")),
         moments=frozenset(a.meant.table for a in asking if a.phrase == "when"),
@@ -98,6 +100,7 @@ def wanted(question: Question) -> Wanted:
         place="where" in words[:4],
         explanation=explanation,
         one_of_these=_one_of_these(text),
+        offers=offers,
         tables=frozenset(a.meant.table for a in q.of("table") if q.is_asked_for(a)),
     )
 
