@@ -31,8 +31,8 @@ from .meaning import (
     Where,
     Which,
 )
-from .question import Part, year_column
-from .wanted import CLASHES, FITS, PLAIN, wanted
+from .question import PLAIN, Part, year_column
+from .wanted import CLASHES, FITS, wanted
 
 MISPLACED, LOOP = 0.8, 0.15
 
@@ -161,7 +161,7 @@ class Reader:
         """Groups of two to four entities of one table that share no word."""
         by_table: dict[str, list[Part]] = {}
         for p in self.parts:
-            if p.set.is_entity:
+            if p.set.is_entity and p.set.top is None:
                 by_table.setdefault(p.set.table, []).append(p)
         for parts in by_table.values():
             chosen: list[Part] = []

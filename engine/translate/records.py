@@ -34,14 +34,13 @@ from .meaning import (
     Where,
     Which,
 )
-from .question import Named, Time, distance
+from .question import FEW, Named, Time, distance
 from .reading import Reader, Reading
-from .wanted import CLASHES, FITS, PLAIN
+from .wanted import CLASHES, FITS
 
 LATEST = 0.3  # what it costs to take the latest row where no time is named
 SUMMED = 0.3  # what it costs to add up where nobody said so: "goals this season"
 UNANCHORED = 0.5  # what it costs to ask for the rows of everybody
-FEW = 6  # things that are compared
 OPPOSED = 0.15  # what it costs to take the later of two names for the one whose row it is
 
 
@@ -131,7 +130,7 @@ class OfRecords(Reader):
             if c.links and self.domain.table(c.links.table).is_entity:
                 links.setdefault(c.links.table, []).append(c)
         for target, columns in links.items():
-            named = self._named(target)
+            named = self.question.things(target)
             for n in named:
                 others = tuple(o for o in named if o is not n)
                 yield self._with(Frame(table), columns[0], (n,), others)
@@ -145,20 +144,8 @@ class OfRecords(Reader):
                     yield replace(self._with(one, columns[1], (b,), rest), anchor=a, cost=one.cost + b.cost + cost)
             elif 2 <= len(named) <= FEW:
                 yield self._with(Frame(table), columns[0], named, ())
-        if not any(self._named(target) for target in links):
+        if not any(self.question.things(target) for target in links):
             yield Frame(table, cost=UNANCHORED if links else 0.0)
-
-    def _named(self, target: str) -> tuple[Named, ...]:
-        """The things of a table that the question names, those that share no word, in its order."""
-        chosen: list[Named] = []
-        for n in sorted(self.question.named, key=lambda n: n.cost - 0.3 * n.mask.bit_count()):
-            if n.table == target and n.cost < PLAIN and not any(n.mask & c.mask for c in chosen):
-                same = next((c for c in chosen if c.best.key == n.best.key and n.best.key is not None), None)
-                if same is not None:  # "google (googl)"
-                    chosen[chosen.index(same)] = replace(same, mask=same.mask | n.mask)
-                else:
-                    chosen.append(n)
-        return tuple(sorted(chosen[:FEW], key=lambda n: n.mask & -n.mask))
 
     def _with(self, frame: Frame, column: Column, things: Sequence[Named], others: tuple[Named, ...]) -> Frame:
         mask, cost = 0, 0.0
@@ -532,7 +519,9 @@ class OfRecords(Reader):
                 yield Count(frame.rows), op.mask, near, FITS
         if self.wanted.yes_no and (narrowed or (frame.times and words)):
             yield Exists(frame.rows), 1, 0.0, FITS
-        if frame.table.moment and (self.wanted.date or self._date_words(frame)):
+        # "when" alone asks for the day of something that is said of the rows
+        spoken = words or narrowed or frame.top is not None or self._date_words(frame).bit_count() > 1
+        if frame.table.moment and spoken and (self.wanted.date or self._date_words(frame)):
             year = self.wanted.year and not any(t.grain == "year" for t in frame.times)
             counted = self.wanted.count and not self.wanted.date
             yield (

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from kg.domain import Column
 
 from .lexicon import Atom
-from .question import Question, is_year
+from .question import PLAIN, Question, is_year
 
 FITS, CLASHES = 0.6, -1.0
-PLAIN = 1.2  # what a name may cost to be one of several that are compared
 SURE = 0.3  # what a name may cost that is surely meant
 _OPENERS = frozenset(
     ["did", "does", "do", "is", "was", "were", "are", "has", "have", "had", "can", "could", "will", "would"]
