@@ -42,6 +42,7 @@ from .translate.meaning import (
 
 TRIED = 5  # programs that are run before giving up
 WORTH = 0.6  # how likely, next to the first, a program must be to be run
+WORTH_EMPTY = 0.3  # the same if the first found nothing
 CERTAIN = 0.5  # share of a program with rows beyond which no other is run
 # How often a right program ends so: with rows, with nothing known, with a count of none, with nothing, with an error.
 LIKELIHOOD = {"accept": 1.0, "invalid": 0.5, "unknown": 0.4, "zero": 0.2, "empty": 0.2, "refused": 0.05}
@@ -92,7 +93,8 @@ def worth_trying(translation: Translation, outcomes: Sequence[Outcome]) -> bool:
         return True
     first = outcomes[0]
     settled = first.verdict.kind == "accept" and first.translation.share >= CERTAIN
-    return not settled and translation.share >= WORTH * first.translation.share
+    worth = WORTH if first.verdict.kind == "accept" else WORTH_EMPTY
+    return not settled and translation.share >= worth * first.translation.share
 
 
 def agree(outcomes: Sequence[Outcome]) -> tuple[Outcome, float]:

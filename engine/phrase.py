@@ -21,6 +21,7 @@ from .translate.meaning import (
     Names,
     Scaled,
     Set,
+    To,
     Value,
     Where,
     Which,
@@ -50,7 +51,8 @@ def phrase(meaning: Meaning | None, rows: Sequence[tuple[Any, ...]], domain: Dom
         case Names(set=s, column=name):
             table = domain.table(s.table)
             column = table.by_name.get(name or table.label)
-            said = [say(r[0], column) for r in rows if r[0] is not None]
+            named = _as_named(s, column)
+            said = [named.get(r[0]) or say(r[0], column) for r in rows if r[0] is not None]
             if table.properties and name == table.value:
                 said = [_settled(s) for s in said]
             # a set has no order of its own: give it one that is the same every time
@@ -66,6 +68,13 @@ def phrase(meaning: Meaning | None, rows: Sequence[tuple[Any, ...]], domain: Dom
         case Count() | Listed():
             return say(rows[0][0], None)
     return join([", ".join(say(v, None) for v in r if v is not None) for r in rows])
+
+
+def _as_named(rows: Set, column: Column | None) -> dict[Any, str]:
+    """By their keys, what the question calls the things that a column links to."""
+    if column is None or not column.links:
+        return {}
+    return {e.key: e.text for c in rows.conditions if isinstance(c, To) for e in c.set.entities}
 
 
 def _unit(rows: Set, name: str, domain: Domain) -> str:

@@ -7,6 +7,7 @@ explain most. What is then asked of a set is `engine.translate.ask`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -173,7 +174,16 @@ class Composer:
         # a phrase of several words ("best picture", "visual effects") speaks for its table by itself
         clear = solid and solid.bit_count() > 1
         return part.also(
-            _is_value(atom), mask=atom.mask, solid=solid, cost=-min(part.cost, UNSAID_ROWS) if clear else 0.0
+            _is_value(atom), *self._apart(atom), mask=atom.mask, solid=solid, cost=-min(part.cost, UNSAID_ROWS) if clear else 0.0
+        )
+
+    def _apart(self, atom: Atom) -> tuple[Where, ...]:
+        """What keeps rows away whose text has the value, but as a part of another."""
+        patterns = self.lexicon.apart.get(f"{atom.meant.table}.{atom.meant.column}", ())
+        return tuple(
+            Where(atom.meant.column, "apart", ("|".join(p.format(re.escape(str(v))) for p in patterns),))
+            for v in atom.meant.values
+            if patterns
         )
 
     def _assumed(self, part: Part, table: Table) -> Part:

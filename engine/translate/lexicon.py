@@ -108,6 +108,7 @@ class Lexicon:
     ignored: frozenset[str] = frozenset()
     measures: dict[str, Measure] = field(default_factory=dict)
     tests: dict[str, Test] = field(default_factory=dict)
+    apart: dict[str, list[str]] = field(default_factory=dict)  # by table.column: what makes a value another one
     vocabulary: Vocabulary = field(default_factory=Vocabulary)
 
     @classmethod
@@ -120,6 +121,7 @@ class Lexicon:
         lexicon.ignored |= {stem(w) for w in re.findall(r"[\w']+", idioms.get("ignored", ""))}
         lexicon.measures = {n: Measure(**m, says=tuple(says)) for n, m, says in _split(idioms.get("measures", {}))}
         lexicon.tests = {n: Test(**t, says=tuple(says)) for n, t, says in _split(idioms.get("tests", {}))}
+        lexicon.apart = idioms.get("apart", {})
         for kind, said in (("measure", lexicon.measures), ("test", lexicon.tests)):
             for name, idiom in said.items():
                 for phrase in idiom.says:
@@ -240,9 +242,9 @@ def is_verb(word: str, noun: str) -> bool:
 
 
 def is_other_word(word: str, phrase: str) -> bool:
-    """Whether a word only seems to be a form of the last word of a phrase: "lowes" is not the plural of "low"."""
+    """Whether a word only seems to be a form of the last word of a phrase: "lowes" is not the plural of "low", "lowe" no form of it."""
     base = phrase.rpartition(" ")[2]
-    return word == base + "es" and base[-1] not in "sxzhoy"
+    return word == base + "e" or (word == base + "es" and base[-1] not in "sxzhoy")
 
 
 _OPERATIONS = (

@@ -31,7 +31,7 @@ class Is:
 @dataclass(frozen=True)
 class Where:
     """A condition on a column of the set's own table. `op` is a SQL operator, or in, between; says: the text has
-    these words."""
+    these words; apart: nothing in it matches a regular expression."""
 
     column: str
     op: str

@@ -408,6 +408,8 @@ def _condition(alias: str, c: Where) -> str:
         return f"{column} BETWEEN {_literal(c.values[0])} AND {_literal(c.values[1])}"
     if c.op == "says":
         return " AND ".join(f"regexp_matches({column}, {_literal(_word(v))})" for v in c.values)
+    if c.op == "apart":
+        return f"NOT regexp_matches({column}, {_literal(f'(?i){c.values[0]}')})"
     return f"{column} {c.op} {_literal(c.values[0])}"
 
 

@@ -27,7 +27,6 @@ from .meaning import (
     Same,
     Set,
     Than,
-    Through,
     To,
     Top,
     Value,
@@ -227,7 +226,9 @@ class OfRecords(Reader):
             if found is not None:
                 column, said = found
                 value = int(number) if float(number).is_integer() else number
-                mask |= self._unit_words(column, mask)
+                mask |= self._unit_words(column, mask) | self._moves_to(op, mask)
+                for a in self._columns_of_table(frame.table):
+                    said |= a.mask if a.meant.column == column.name and not a.mask & frame.solid else 0
                 return frame.also(Where(column.name, op, (value,)), mask=mask | said, solid=mask | said)
         return frame
 
@@ -247,6 +248,11 @@ class OfRecords(Reader):
             if words[i + 2].text in ("less", "fewer", "lower"):
                 return "<=", 0b110 << i
         return "", 0
+
+    def _moves_to(self, op: str, mask: int) -> int:
+        """The verb before a comparison that says the same: "fell below", "rose above"."""
+        verbs = self.question.of("op", "gain" if op[0] == ">" else "loss")
+        return sum(a.mask for a in verbs if not a.mask & mask and a.mask < mask and distance(a.mask, mask) <= 2)
 
     def _unit_words(self, column: Column, mask: int) -> int:
         """The words for the unit of a column right beside a number: "$", "dollars"."""
@@ -458,7 +464,7 @@ class OfRecords(Reader):
         )
 
     def _is_fixed(self, frame: Frame, column: Column) -> bool:
-        return any(isinstance(c, Where) and c.column == column.name and c.op in ("=", "in") for c in frame.conditions)
+        return any(isinstance(c, Where) and c.column == column.name for c in frame.conditions)
 
     def _of_best(self, frame: Frame) -> Iterator[tuple[Meaning, int, float, float]]:
         """The row with the most of something: its day, the other side, another of its columns."""
@@ -501,9 +507,10 @@ class OfRecords(Reader):
                     yield Names(frame.rows, column.name), a.mask, 0.0, FITS if a.meant.kind == "ask" else 0.0
             fit = FITS if self.picks and self._is_chosen(frame) else self.wanted.fit_rows(target)
             if fit > 0 and not asked:
-                key = column.links.column != self.domain.table(target).label
-                every = Set(target, (Through(frame.rows),))
-                yield (Names(every) if key and self.picks else Names(frame.rows, column.name)), 0, 0.0, fit
+                yield Names(frame.rows, column.name), 0, 0.0, fit
+
+    def _tops_said(self, frame: Frame) -> bool:
+        return next(self._by_moment(frame), None) is not None
 
     def _is_chosen(self, frame: Frame) -> bool:
         """Whether something is said of the rows that may hold for some of several things."""
@@ -520,7 +527,7 @@ class OfRecords(Reader):
         if self.wanted.yes_no and (narrowed or (frame.times and words)):
             yield Exists(frame.rows), 1, 0.0, FITS
         # "when" alone asks for the day of something that is said of the rows
-        spoken = words or narrowed or frame.top is not None or self._date_words(frame).bit_count() > 1
+        spoken = words or narrowed or bool(frame.top and self._tops_said(frame)) or self._date_words(frame).bit_count() > 1
         if frame.table.moment and spoken and (self.wanted.date or self._date_words(frame)):
             year = self.wanted.year and not any(t.grain == "year" for t in frame.times)
             counted = self.wanted.count and not self.wanted.date

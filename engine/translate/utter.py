@@ -141,6 +141,8 @@ class Utterer:
         after: list[str] = []
         for c in s.conditions:
             match c:
+                case Where(op="apart"):
+                    pass
                 case Where():
                     place, said = self._where(table, c)
                     (before if place == "before" else after).append(said)
