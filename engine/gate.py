@@ -237,7 +237,10 @@ def _asks_for_one(meaning: Names, domain: Domain) -> bool:
     """Whether a column has one value for what is asked about: a date, a number, the part somebody plays."""
     table = domain.table(meaning.set.table)
     column = table.by_name.get(meaning.column)
-    return column is not None and column.name != table.moment and (column.type != "TEXT" or bool(table.roles))
+    if column is not None and column.name == table.moment:
+        # the days on which a thing has any rows are no answer
+        return meaning.set.top is None and all(isinstance(c, To) for c in meaning.set.conditions)
+    return column is not None and (column.type != "TEXT" or bool(table.roles))
 
 
 def _judge_which(rows: list[tuple[Any, ...]]) -> Verdict:

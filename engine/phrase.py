@@ -154,10 +154,12 @@ def _calculated(function: str, value: Any, column: Column | None) -> str:
     """What was reckoned from values of `column`."""
     if function == "ratio":
         return f"{value:.1f} times"
-    if function in ("percent", "change"):
+    if function in ("percent", "change", "fall"):
         return f"{value:.1f}%"
     if function == "years":
         return say(value, None)
+    if function == "whole":
+        return say(int(value), None)
     if function == "days":
         return f"{value} days"
     return say(value, column)
@@ -167,6 +169,6 @@ def _column(value: Value, domain: Domain) -> Column | None:
     match value:
         case Names(set=s, column=name) | Aggregate(set=s, column=name):
             return domain.table(s.table).by_name.get(name)
-        case Calculate(function=function, first=first) if function in ("difference", "distance", "total"):
+        case Calculate(function=function, first=first) if function in ("difference", "distance", "total", "times"):
             return _column(first, domain)
     return None

@@ -170,7 +170,7 @@ class Canonical:
 
     def _unmistaken(self, mention: Mention, mask: int, words: list[Token], atoms: list[Atom]) -> float:
         """What a name may cost at most if its words mean nothing else here, and are all of it or begin just one."""
-        said = [w for i, w in enumerate(words) if mask >> i & 1]
+        said = [w for i, w in enumerate(words) if mask >> i & 1 and w.text[0] not in "'\u2019"]
         if any(a.mask & mask for a in atoms) or not all(w.text[0].isalpha() for w in said):
             return math.inf
         if any(w.text in FREQUENT or w.stem in self.lexicon.ignored for w in said):

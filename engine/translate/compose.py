@@ -174,7 +174,11 @@ class Composer:
         # a phrase of several words ("best picture", "visual effects") speaks for its table by itself
         clear = solid and solid.bit_count() > 1
         return part.also(
-            _is_value(atom), *self._apart(atom), mask=atom.mask, solid=solid, cost=-min(part.cost, UNSAID_ROWS) if clear else 0.0
+            _is_value(atom),
+            *self._apart(atom),
+            mask=atom.mask,
+            solid=solid,
+            cost=-min(part.cost, UNSAID_ROWS) if clear else 0.0,
         )
 
     def _apart(self, atom: Atom) -> tuple[Where, ...]:

@@ -98,6 +98,15 @@ class Test:
     says: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class Pieces:
+    """What people hold many of: the table whose rows come in pieces, and the stems of words for them."""
+
+    table: str
+    says: frozenset[str]
+    dealing: frozenset[str]
+
+
 @dataclass
 class Lexicon:
     """All phrases of one domain, by the stem they begin with."""
@@ -108,6 +117,7 @@ class Lexicon:
     ignored: frozenset[str] = frozenset()
     measures: dict[str, Measure] = field(default_factory=dict)
     tests: dict[str, Test] = field(default_factory=dict)
+    pieces: Pieces | None = None
     apart: dict[str, list[str]] = field(default_factory=dict)  # by table.column: what makes a value another one
     vocabulary: Vocabulary = field(default_factory=Vocabulary)
 
@@ -121,6 +131,9 @@ class Lexicon:
         lexicon.ignored |= {stem(w) for w in re.findall(r"[\w']+", idioms.get("ignored", ""))}
         lexicon.measures = {n: Measure(**m, says=tuple(says)) for n, m, says in _split(idioms.get("measures", {}))}
         lexicon.tests = {n: Test(**t, says=tuple(says)) for n, t, says in _split(idioms.get("tests", {}))}
+        if said_of := idioms.get("pieces"):
+            stems = {k: frozenset(stem(w) for w in said_of[k]) for k in ("says", "dealing")}
+            lexicon.pieces = Pieces(said_of["table"], stems["says"], stems["dealing"])
         lexicon.apart = idioms.get("apart", {})
         for kind, said in (("measure", lexicon.measures), ("test", lexicon.tests)):
             for name, idiom in said.items():

@@ -181,7 +181,8 @@ class Compare:
 
 @dataclass(frozen=True)
 class Calculate:
-    """A number made of two values: difference, ratio, percent, change (in percent), years or days between.
+    """A number made of two values: difference, ratio, percent, change and fall (in percent), years or days between,
+    so many times a value, how many whole times a value goes into another.
 
     `sign` is 1 or -1 where the question takes for granted which is larger, else 0.
     """
@@ -196,7 +197,7 @@ class Calculate:
 class Given:
     """A value that the question itself gives, or the time it was asked."""
 
-    value: str
+    value: str | float
 
 
 @dataclass(frozen=True)

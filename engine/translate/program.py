@@ -110,7 +110,10 @@ _FUNCTIONS = {
     "ratio": "{a} / {b}",
     "percent": "percent({a}, {b})",
     "change": "percent({b} - {a}, {a})",
+    "fall": "percent({a} - {b}, {a})",
     "years": "years_between({a}, {b})",
+    "times": "{a} * {b}",
+    "whole": "floor({a} / {b})",
     "days": "days_between({a}, {b})",
 }
 

@@ -21,6 +21,7 @@ from .meaning import (
     Condition,
     Count,
     Exists,
+    Given,
     Is,
     Meaning,
     Names,
@@ -118,7 +119,15 @@ class OfRecords(Reader):
 
     def _is_spoken_of(self, table: Table) -> bool:
         kinds = ("column", "ask", "most", "value", "table", "test", "measure")
-        return any(a.meant.table == table.name for kind in kinds for a in self.question.of(kind))
+        if any(a.meant.table == table.name for kind in kinds for a in self.question.of(kind)):
+            return True
+        moves = any(self.question.of("op", name) for name in ("gain", "loss", "change"))
+        return moves and self._by_day(table) is not None and bool(self.question.named)
+
+    def _by_day(self, table: Table) -> tuple[str, str] | None:
+        """(column, the same of the row before) of a table whose rows follow each other: what moves up and down."""
+        tests = self.composer.lexicon.tests.values()
+        return next(((t.column, t.other) for t in tests if t.table == table.name), None)
 
     # -- whose rows ----------------------------------------------------------------------------------------------
 
@@ -354,6 +363,9 @@ class OfRecords(Reader):
         for meaning, mask, cost, fit in self._asks(frame):
             if isinstance(meaning, Exists) or not self.wanted.yes_no:
                 yield self.reading(meaning, frame.mask | mask, frame.cost + cost, fit)
+            if isinstance(meaning, Names) and frame.one or isinstance(meaning, Aggregate) and meaning.function == "sum":
+                if frame.anchor is not None and frame.table.column(meaning.column).unit == "USD":
+                    yield from self._dealt(meaning, frame.mask | mask, frame.cost + cost)
             yield from self._compared(frame, meaning, mask, cost)
         if frame.others and frame.anchor is not None:
             for column, _, mask in self.composer.superlatives(frame.table):
@@ -527,7 +539,9 @@ class OfRecords(Reader):
         if self.wanted.yes_no and (narrowed or (frame.times and words)):
             yield Exists(frame.rows), 1, 0.0, FITS
         # "when" alone asks for the day of something that is said of the rows
-        spoken = words or narrowed or bool(frame.top and self._tops_said(frame)) or self._date_words(frame).bit_count() > 1
+        spoken = (
+            words or narrowed or bool(frame.top and self._tops_said(frame)) or self._date_words(frame).bit_count() > 1
+        )
         if frame.table.moment and spoken and (self.wanted.date or self._date_words(frame)):
             year = self.wanted.year and not any(t.grain == "year" for t in frame.times)
             counted = self.wanted.count and not self.wanted.date
@@ -549,8 +563,10 @@ class OfRecords(Reader):
 
     # -- several things, several times ---------------------------------------------------------------------------
 
-    def _compared(self, frame: Frame, meaning: Meaning, mask: int, cost: float) -> Iterator[Reading]:
-        """The same asked of each of several things, and which has the most of it."""
+    def _compared(
+        self, frame: Frame, meaning: Meaning, mask: int, cost: float, *, turned: bool = False
+    ) -> Iterator[Reading]:
+        """The same asked of each of several things, and which has the most of it; the least of it if `turned`."""
         if frame.anchor is None or not frame.others or not isinstance(meaning, (Names, Count, Aggregate, Calculate)):
             return
         if isinstance(meaning, Names) and not (frame.one and frame.table.column(meaning.column).numeric):
@@ -569,7 +585,8 @@ class OfRecords(Reader):
                 yield self.reading(Compare(values[0], values[1], descending), words | said | 1, cost, FITS)
             elif not self.wanted.yes_no:
                 names = tuple(n.best.text for n in things)
-                yield self.reading(Which(values, names, descending), words | said | ors, cost, self._fit_which())
+                which = Which(values, names, descending != turned)
+                yield self.reading(which, words | said | ors, cost, self._fit_which())
         if len(things) == 2:
             for op in self.question.of("op", "difference"):
                 yield self.reading(Calculate("distance", values[0], values[1]), words | op.mask, cost, FITS)
@@ -591,6 +608,10 @@ class OfRecords(Reader):
 
     def _changed(self, frame: Frame) -> Iterator[Reading]:
         """How much a value went up or down from one day to another."""
+        if frame.one and not any(
+            isinstance(c, (Than, Where)) and c.column != frame.table.moment for c in frame.conditions
+        ):
+            yield from self._changed_on_a_day(frame)
         if len(frame.times) != 1 or frame.top is not None:
             return
         start = frame.times[0]
@@ -601,6 +622,8 @@ class OfRecords(Reader):
             start = replace(start, last=start.first)
             frame = replace(frame, conditions=_at(frame, self._within(start, frame.table)), one=True)
         measured = self._measure_near(frame, (start.mask & -start.mask).bit_length() - 1)
+        if measured is None and (moving := self._by_day(frame.table)) is not None:
+            measured = frame.table.column(moving[0]), 0
         if measured is None or not later:
             return
         column, _ = measured
@@ -619,7 +642,54 @@ class OfRecords(Reader):
                 said = words | op.mask | sum(p.mask for p in percent[:1])
                 yield self.reading(meaning, said, frame.cost, FITS)
                 if frame.anchor is not None and frame.others:
-                    yield from self._compared(frame, meaning, said, 0.0)
+                    yield from self._compared(frame, meaning, said, 0.0, turned=bool(percent) and sign < 0)
+        yield from self._dealt(Calculate("difference", last, first), words, frame.cost)
+
+    def _changed_on_a_day(self, frame: Frame) -> Iterator[Reading]:
+        """How much a value went up or down on one day: from the row before."""
+        moving = self._by_day(frame.table)
+        if moving is None:
+            return
+        close, before = (Names(frame.rows, name) for name in moving)
+        words = frame.mask
+        for a in self._columns_of_table(frame.table):
+            words |= a.mask if a.meant.column in moving else 0
+        ors = self.question.of("op", "or")
+        for a in ors:
+            words |= a.mask
+        percent = self.question.of("op", "percent")
+        moves = [(name, op) for name in ("gain", "loss", "change") for op in self.question.of("op", name)]
+        names = {name for name, _ in moves}
+        for name, op in moves:
+            said = words | sum({o.mask for _, o in moves}) | sum(p.mask for p in percent[:1])
+            sign = 0 if percent or len(names) > 1 else {"gain": 1, "loss": -1}.get(name, 0)
+            one, other = (before, close) if percent else (before, close) if sign < 0 else (close, before)
+            meaning = Calculate("change" if percent else "difference", one, other, abs(sign))
+            yield self.reading(meaning, said, frame.cost, FITS)
+            if frame.anchor is not None and frame.others:
+                yield from self._compared(frame, meaning, said, 0.0, turned=bool(percent) and name == "loss")
+
+    def _dealt(self, value: Value, words: int, cost: float) -> Iterator[Reading]:
+        """ "50 shares of it": so many times a value; "how many shares for $5,000": how often it goes into a sum."""
+        pieces = self.composer.lexicon.pieces
+        if pieces is None:
+            return
+        q = self.question
+        dealing = sum(1 << i for i, w in enumerate(q.words) if w.stem in pieces.dealing)
+        said = [i for i, w in enumerate(q.words) if w.stem in pieces.says]
+        for op in [*q.of("op", "gain"), *q.of("op", "loss")]:
+            dealing |= op.mask
+        for i, number in q.numbers:
+            if words >> i & 1:
+                continue
+            n = int(number) if float(number).is_integer() else number
+            if i + 1 in said or (i + 2 in said and q.weights[i + 1] == 0):
+                mask = words | 1 << i | dealing | sum(1 << k for k in said)
+                yield self.reading(Calculate("times", value, Given(n)), mask, cost, FITS)
+            elif i and q.words[i - 1].text == "$" and said and self.wanted.count:
+                mask = words | 0b11 << (i - 1) | dealing | sum(1 << k for k in said)
+                for op in q.of("op", "count"):
+                    yield self.reading(Calculate("whole", Given(n), value), mask | op.mask, cost, FITS)
 
 
 def _is_later(time: Time, start: Time) -> bool:

@@ -82,10 +82,7 @@ def wanted(question: Question) -> Wanted:
     offers = _offers(q)
     explanation = "why" in words or ("how" in words and not measured)
     return Wanted(
-        yes_no=first in _OPENERS
-        and not counts
-        and not any(a.first == 0 for a in q.of("op", "polite"))
-        and not offers,
+        yes_no=first in _OPENERS and not counts and not any(a.first == 0 for a in q.of("op", "polite")) and not offers,
         person=who,
         date="when" in words or any(f"{wh} {of}" in text for wh in ("what", "which") for of in ("day", "date", "year")),
         moments=frozenset(a.meant.table for a in asking if a.phrase == "when"),
