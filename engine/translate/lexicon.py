@@ -255,7 +255,7 @@ def is_verb(word: str, noun: str) -> bool:
 
 
 def is_other_word(word: str, phrase: str) -> bool:
-    """Whether a word only seems to be a form of the last word of a phrase: "lowes" is not the plural of "low", "lowe" no form of it."""
+    """Whether a word only seems to be a form of a phrase's last word: "lowes" and "lowe" are none of "low"."""
     base = phrase.rpartition(" ")[2]
     return word == base + "e" or (word == base + "es" and base[-1] not in "sxzhoy")
 

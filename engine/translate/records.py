@@ -563,10 +563,8 @@ class OfRecords(Reader):
 
     # -- several things, several times ---------------------------------------------------------------------------
 
-    def _compared(
-        self, frame: Frame, meaning: Meaning, mask: int, cost: float, *, turned: bool = False
-    ) -> Iterator[Reading]:
-        """The same asked of each of several things, and which has the most of it; the least of it if `turned`."""
+    def _compared(self, frame: Frame, meaning: Meaning, mask: int, cost: float) -> Iterator[Reading]:
+        """The same asked of each of several things, and which has the most of it."""
         if frame.anchor is None or not frame.others or not isinstance(meaning, (Names, Count, Aggregate, Calculate)):
             return
         if isinstance(meaning, Names) and not (frame.one and frame.table.column(meaning.column).numeric):
@@ -585,7 +583,7 @@ class OfRecords(Reader):
                 yield self.reading(Compare(values[0], values[1], descending), words | said | 1, cost, FITS)
             elif not self.wanted.yes_no:
                 names = tuple(n.best.text for n in things)
-                which = Which(values, names, descending != turned)
+                which = Which(values, names, descending)
                 yield self.reading(which, words | said | ors, cost, self._fit_which())
         if len(things) == 2:
             for op in self.question.of("op", "difference"):
@@ -636,13 +634,12 @@ class OfRecords(Reader):
         forward = start.mask < later[0].mask
         for name, sign in (("gain", 1), ("loss", -1), ("change", 0), ("difference", 1 if not forward else -1)):
             for op in self.question.of("op", name):
-                function = "change" if percent else "difference"
                 one, other = (first, last) if percent or sign < 0 else (last, first)
-                meaning = Calculate(function, one, other, 0 if percent else abs(sign))
+                meaning = Calculate(_moving(name, bool(percent)), one, other, 0 if percent and sign > 0 else abs(sign))
                 said = words | op.mask | sum(p.mask for p in percent[:1])
                 yield self.reading(meaning, said, frame.cost, FITS)
                 if frame.anchor is not None and frame.others:
-                    yield from self._compared(frame, meaning, said, 0.0, turned=bool(percent) and sign < 0)
+                    yield from self._compared(frame, meaning, said, 0.0)
         yield from self._dealt(Calculate("difference", last, first), words, frame.cost)
 
     def _changed_on_a_day(self, frame: Frame) -> Iterator[Reading]:
@@ -662,12 +659,14 @@ class OfRecords(Reader):
         names = {name for name, _ in moves}
         for name, op in moves:
             said = words | sum({o.mask for _, o in moves}) | sum(p.mask for p in percent[:1])
-            sign = 0 if percent or len(names) > 1 else {"gain": 1, "loss": -1}.get(name, 0)
-            one, other = (before, close) if percent else (before, close) if sign < 0 else (close, before)
-            meaning = Calculate("change" if percent else "difference", one, other, abs(sign))
+            sign = 0 if len(names) > 1 else {"gain": 0 if percent else 1, "loss": -1}.get(name, 0)
+            one, other = (before, close) if percent or sign < 0 else (close, before)
+            meaning = Calculate(
+                _moving(name, bool(percent)) if sign or not percent else "change", one, other, abs(sign)
+            )
             yield self.reading(meaning, said, frame.cost, FITS)
             if frame.anchor is not None and frame.others:
-                yield from self._compared(frame, meaning, said, 0.0, turned=bool(percent) and name == "loss")
+                yield from self._compared(frame, meaning, said, 0.0)
 
     def _dealt(self, value: Value, words: int, cost: float) -> Iterator[Reading]:
         """ "50 shares of it": so many times a value; "how many shares for $5,000": how often it goes into a sum."""
@@ -690,6 +689,11 @@ class OfRecords(Reader):
                 mask = words | 0b11 << (i - 1) | dealing | sum(1 << k for k in said)
                 for op in q.of("op", "count"):
                     yield self.reading(Calculate("whole", Given(n), value), mask | op.mask, cost, FITS)
+
+
+def _moving(name: str, percent: bool) -> str:
+    """The function that reckons a move: a fall is said as what it fell by."""
+    return ("fall" if name == "loss" else "change") if percent else "difference"
 
 
 def _is_later(time: Time, start: Time) -> bool:
