@@ -39,7 +39,7 @@ from kg import derive
 from kg.crag_api import CragApi
 from kg.dialect import grammar, parse, to_sql
 from kg.domain import Domain
-from kg.load import BUILT_IN, json_schema, load_domain
+from kg.load import BUILT_IN, json_schema, load_domain, load_domains
 from kg.shapes import columns, objects
 from kg.sources import SAMPLE
 
@@ -136,8 +136,12 @@ def _fresh() -> Iterator[None]:
 
 
 @cache
+def _built_in() -> dict[str, Domain]:
+    return load_domains([BUILT_IN])
+
+
 def movie() -> Domain:
-    return load_domain(BUILT_IN / "movie.yaml")
+    return _built_in()["movie"]
 
 
 def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
@@ -192,9 +196,13 @@ def _type(kind: Any) -> str:
 
 
 def _tables() -> str:
+    return "\n" + "\n".join(f"### `{d.name}`\n\n{d.about}\n\n{_tables_of(d)}" for d in _built_in().values()) + "\n"
+
+
+def _tables_of(domain: Domain) -> str:
     rows = []
-    for t in movie().tables:
-        inputs = dict.fromkeys([" and ".join(a.needs) for a in movie().accesses[t.name]] + [v.needs for v in t.via])
+    for t in domain.tables:
+        inputs = dict.fromkeys([" and ".join(a.needs) for a in domain.accesses[t.name]] + [v.needs for v in t.via])
         rows.append((f"`{t.name}`", t.about, _code(t.by_name), _code(inputs)))
     return _table(("table", "about", "columns", "looked up by"), rows)
 

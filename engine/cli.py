@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import fields, replace
 from importlib import metadata
@@ -19,11 +20,11 @@ import typer
 from typer.core import TyperGroup
 
 from kg.dialect import grammar
-from kg.domain import Domain
 from kg.errors import KgError, QueryError
 from kg.sources import SAMPLE
 
 from . import show
+from .belongs import domain_named, domain_with
 from .console import put as _print
 from .console import say as _say
 from .domains_cli import domains
@@ -53,7 +54,9 @@ app = typer.Typer(
 
 app.add_typer(domains, name="domain")
 
-DomainName = Annotated[str, typer.Option("--domain", help="Domain; the one the question is about, or the first.")]
+DomainName = Annotated[
+    str, typer.Option("--domain", help="Domain; found by what the question or program names, if not given.")
+]
 Program = Annotated[str, typer.Argument(help="A program in SQL or in calls; - reads it from stdin.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
@@ -171,8 +174,8 @@ def explain(ctx: typer.Context, program: Program, domain: DomainName = "") -> No
     """Print a program in both spellings, and the calls it needs. Makes none."""
     with _session(ctx, domain) as session:
         text = _read(program)
-        steps = session.explain(text, domain)
-        graph = session.graph(domain or next(iter(session.domains)))
+        name = domain or session.domain_of(text)
+        steps, graph = session.explain(text, name), session.graph(name)
         typer.echo(show.program_text(graph, graph.prepare(text)))
         typer.echo()
         typer.echo(show.plan_text(steps))
@@ -185,22 +188,23 @@ def schema(
     domain: DomainName = "",
     with_grammar: Annotated[bool, typer.Option("--grammar", help="Print the grammar of programs instead.")] = False,
 ) -> None:
-    """Print the tables of a domain, or the columns of a table."""
+    """Print the tables of the domains, or the columns of a table."""
     with _session(ctx, domain) as session:
-        shown = _domain(session, domain)
-        if with_grammar:
-            typer.echo(grammar(shown))
-        elif table:
-            if table not in shown.by_name:
-                raise QueryError(f"There is no table '{table}'.", hint=f"There are: {', '.join(shown.by_name)}.")
+        if table:
+            shown = domain_with(table, session.domains)
             typer.echo(show.plain(f"{table}: {shown.table(table).about}\n"))
             _print(show.columns_grid(shown.table(table)))
             typer.echo("\nlooked up by")
             for way in show.lookups(shown, shown.table(table)):
                 typer.echo(f"  {show.plain(way)}")
+        elif with_grammar:
+            if len(session.domains) > 1:
+                raise QueryError("A grammar is one domain's.", hint=f"Give --domain: {', '.join(session.domains)}.")
+            typer.echo(grammar(*session.domains.values()))
         else:
-            typer.echo(show.plain(f"{shown.name}: {shown.about}\n"))
-            _print(show.tables_grid(shown))
+            for i, shown in enumerate(session.domains.values()):
+                typer.echo(show.plain(f"{chr(10) if i else ''}{shown.name}: {shown.about}\n"))
+                _print(show.tables_grid(shown))
 
 
 @app.command("eval")
@@ -280,16 +284,34 @@ def _settings(ctx: typer.Context) -> Settings:
 @contextmanager
 def _session(ctx: typer.Context, domain: str = "") -> Iterator[Session]:
     """A session for one command. With `domain` it knows no other one."""
-    with Session(_settings(ctx)) as session, ctrl_c(session.store):
+    with _progress() as tell, Session(_settings(ctx), tell=tell) as session, ctrl_c(session.store):
         if domain:
-            session.domains = {domain: _domain(session, domain)}
+            session.domains = {domain: domain_named(domain, session.domains)}
         if session.store.notice:
             _say(session.store.notice)
         yield session
 
 
-def _domain(session: Session, name: str) -> Domain:
-    return session.graph(name or next(iter(session.domains))).domain
+@contextmanager
+def _progress() -> Iterator[Callable[[str], None]]:
+    """Call what comes with what takes long: a line on stderr while it does, if somebody looks."""
+    if not sys.stderr.isatty():
+        yield lambda text: None
+        return
+    from rich.console import Console
+
+    line = Console(stderr=True).status("")
+
+    def tell(text: str) -> None:
+        if threading.current_thread() is not threading.main_thread():
+            return  # Tab offers names: the prompt is on the screen
+        line.update(f"[dim]{text}")
+        line.start() if text else line.stop()
+
+    try:
+        yield tell
+    finally:
+        line.stop()
 
 
 def _read(program: str) -> str:

@@ -204,7 +204,9 @@ def _all_rows(rows: Set) -> Set:
 def _is_beyond(rows: Set, domain: Domain, holds: Callable[[Set], bool]) -> bool:
     """Whether a time lies outside of what the data tell of a thing: then nothing follows from finding nothing."""
     moment = domain.table(rows.table).moment
-    times = [c for c in rows.conditions if isinstance(c, Where) and c.column == moment]
+    times = tuple(c for c in rows.conditions if isinstance(c, Where) and c.column == moment)
+    if times and domain.is_asked_by_day(domain.table(rows.table)):
+        return not _holds(Set(rows.table, times), holds)
     whose = _all_rows(rows).conditions
     for time in times:
         if _is_covered(whose, rows.table, time, holds):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -53,12 +54,16 @@ def phrase(meaning: Meaning | None, rows: Sequence[tuple[Any, ...]], domain: Dom
             column = table.by_name.get(name or table.label)
             named = _as_named(s, column)
             said = [named.get(r[0]) or say(r[0], column) for r in rows if r[0] is not None]
+            if table.properties and column is not None and column.type == "INTEGER":
+                said = [str(r[0]) for r in rows if r[0] is not None]  # a year
             if table.properties and name == table.value:
                 said = [_settled(s) for s in said]
             # a set has no order of its own: give it one that is the same every time
             return join(said if s.top or ranked(s) else sorted(said))
         case Aggregate(set=s, column=name, function=function):
             value = rows[0][0]
+            if unit := _unit(s, name, domain):
+                return _with_unit(value, unit)
             return say(round(value, 2) if function == "avg" else value, domain.table(s.table).by_name[name])
         case Calculate(function=function, first=first):
             unit = _unit(first.set, first.column, domain) if isinstance(first, Names) else ""
@@ -94,6 +99,8 @@ def _with_unit(value: int | float, unit: str) -> str:
 def _settled(text: str) -> str:
     """A text without what trails, at most a sentence long."""
     cut = text if len(text) <= MAX_CHARACTERS else text[:MAX_CHARACTERS].rpartition(" ")[0] + " ..."
+    if re.fullmatch(r"-\d{1,4}", cut):
+        return f"{cut[1:]} BC"
     return {"True": "yes", "False": "no"}.get(cut, cut).strip(" ,;")
 
 

@@ -15,17 +15,20 @@ from rich.console import Console, RenderableType
 from rich.text import Text
 
 from kg.calls import did_you_mean
+from kg.domain import Domain
 from kg.errors import KgError, QueryError
 from kg.graph import Result
 
 from . import show
 from .answers import Answer
+from .belongs import domain_named, domain_of, domain_with
 from .clock import moment_of
 from .interrupt import ctrl_c
 from .session import Session
 from .settings import Settings
 
 SHOWN = 50  # rows of a program
+ALL = "all"  # no domain is called so: asks about all of them
 _PROGRAM = re.compile(
     r"[\s(]*(?:select\b|from\s+\w+\s+select\b|with\b.*?\b(?:select|as\s*\()|(?:all\s*\(?\s*)?get_\w+\s*\(|(?:all\s+)?sort\s*\(|"
     r"(?:avg|sum|min|max|len|count|median|years_between|days_between|percent)\s*\()",
@@ -41,7 +44,7 @@ COMMANDS = {
     "\\rows": ("[n]", "the rows behind the last answer"),
     "\\schema": ("", "the tables"),
     "\\d": ("TABLE", "the columns of a table, and by what it can be looked up"),
-    "\\domain": ("[name]", "the domains, or change to one"),
+    "\\domain": ("[name]", "the domains, or ask only about one; all widens again"),
     "\\set": ("[name value]", "the settings of this session, or change one"),
     "\\help": ("", "this list"),
     "\\q": ("", "leave; so does Ctrl-D"),
@@ -87,12 +90,12 @@ class Repl:
 
     def __init__(self, session: Session, console: Console, domain: str = ""):
         self.session, self.console = session, console
-        self.domain = domain or next(iter(session.domains))
+        self.domain = domain  # the one all is about; "" for all of them
         self.pending: list[str] = []
         self.query_time = ""
         self.rows = SHOWN
         self.timing, self.traceback = True, False
-        self._program, self._at = "", self.domain  # the last program, and its domain
+        self._program, self._at = "", ""  # the last program, and its domain
         self._answer: Answer | None = None
         self._result: Result | None = None
         self._commands: dict[str, Callable[[str], None]] = {
@@ -106,6 +109,12 @@ class Repl:
             "\\set": self._set,
             "\\help": self._help,
         }
+
+    @property
+    def domains(self) -> dict[str, Domain]:
+        """The domain that is chosen, or all of them."""
+        known = self.session.domains
+        return {self.domain: known[self.domain]} if self.domain else known
 
     def handle(self, line: str) -> bool:
         """Do what `line` says. Returns whether to go on; never raises."""
@@ -125,7 +134,9 @@ class Repl:
 
     def greet(self) -> None:
         """Say what can be done here, and that the store is in use elsewhere if it is."""
-        self._say(f"Ask a question about {self.domain}, or write a program. \\help lists the commands.", "dim")
+        *some, last = self.domains
+        about = f"{', '.join(some)} or {last}" if some else last
+        self._say(f"Ask a question about {about}, or write a program. \\help lists the commands.", "dim")
         if self.session.store.notice:
             self._say(self.session.store.notice, "yellow")
 
@@ -162,9 +173,9 @@ class Repl:
     # -- questions and programs ------------------------------------------------------------------------------
 
     def _ask(self, question: str) -> None:
-        answer = self.session.answer(question, query_time=self.query_time or None)
+        answer = self.session.answer(question, query_time=self.query_time or None, domain=self.domain)
         self._answer, self._result = answer, None
-        self._program, self._at = answer.program, answer.domain or self.domain
+        self._program, self._at = answer.program, answer.domain
         self._say(answer.text, "bold")
         if answer.reason:
             self._say(show.doubt(answer), "dim")
@@ -176,9 +187,10 @@ class Repl:
 
     def _run(self, program: str) -> None:
         started = time.perf_counter()
-        result = self.session.run(program, self.domain, max_rows=self.rows)
+        domain = domain_of(program, self.domains)
+        result = self.session.run(program, domain, max_rows=self.rows)
         self._answer, self._result = None, result
-        self._program, self._at = program, self.domain
+        self._program, self._at = program, domain
         self._print(show.grid(result.columns, result.rows))
         self._say(show.counted(len(result.rows), "row"), "dim")
         for note in show.notes(result, "\\set rows N shows more"):
@@ -194,7 +206,7 @@ class Repl:
     def _last(self, program: str) -> tuple[str, str]:
         """The program to speak of, and its domain."""
         if program:
-            return program, self.domain
+            return program, domain_of(program, self.domains)
         if not self._program:
             raise QueryError("There is no program yet.", hint="Ask a question, or write one behind the command.")
         return self._program, self._at
@@ -226,15 +238,14 @@ class Repl:
         self._say(f"{len(found.rows[:most]):,} of {show.counted(len(found.rows), 'row')}", "dim")
 
     def _schema(self, _: str) -> None:
-        self._print(show.tables_grid(self.session.domains[self.domain]))
+        for i, domain in enumerate(self.domains.values()):
+            self._say(f"{chr(10) if i else ''}{domain.name}", "bold")
+            self._print(show.tables_grid(domain))
 
     def _table(self, name: str) -> None:
-        domain = self.session.domains[self.domain]
-        if name not in domain.by_name:
-            raise QueryError(
-                f"There is no table '{name}'." if name else "Say which table.",
-                hint=f"There are: {', '.join(domain.by_name)}.",
-            )
+        if not name:
+            raise QueryError("Say which table.", hint="\\schema lists them.")
+        domain = domain_with(name, self.domains)
         self._say(domain.table(name).about)
         self._print(show.columns_grid(domain.table(name)))
         self._say("looked up by\n  " + "\n  ".join(show.lookups(domain, domain.table(name))), "dim")
@@ -242,10 +253,9 @@ class Repl:
     def _domain(self, name: str) -> None:
         if not name:
             for domain in self.session.domains.values():
-                self._say(f"{'*' if domain.name == self.domain else ' '} {domain.name}: {domain.about}")
+                self._say(f"{'*' if domain.name in self.domains else ' '} {domain.name}: {domain.about}")
             return
-        self.session.graph(name)  # raises for a name there is not
-        self.domain = name
+        self.domain = "" if name == ALL else domain_named(name, self.session.domains).name
         self._program, self._answer, self._result = "", None, None
 
     def _set(self, text: str) -> None:

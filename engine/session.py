@@ -10,23 +10,27 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from kg.domain import Domain, Files, Role, Table, Via
-from kg.errors import DomainError, QueryError, SourceError, StoreError
+from kg.errors import QueryError, SourceError, StoreError
 from kg.graph import Explained, Graph, Result
 from kg.link import Finder, Known, Linker
 from kg.link_search import SearchLinker
 from kg.load import BUILT_IN, load_domains
-from kg.sources import Source, open_source
+from kg.said_names import with_said
+from kg.sources import CragSource, FileSource, Source, open_source
 from kg.store import Store
 
 from .answers import Answer
 from .asking import Asking
+from .belongs import domain_named, domain_of
 from .clock import moment_of
+from .route import Router
 from .settings import Settings
 from .translate import encoder
 from .translate.base import Translated, Translator
@@ -35,11 +39,8 @@ from .translate.compose import Counts
 from .translate.lexicon import Lexicon
 from .translate.lookup import MAX_FACTS, Lookup
 from .translate.properties import Facts
-from .translate.usual import usual_meanings
-from .translate.utter import Utterer
 
 MAX_QUESTION = 2_000  # characters
-LIKELY = 0.75  # how familiar a question must be to a domain, next to the one it is most familiar to
 _STEERING = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|[\x00-\x1f\x7f-\x9f]")
 _UNSEEN = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
 
@@ -53,9 +54,11 @@ class Session:
         *,
         source: Source | None = None,
         clock: Callable[[], dt.datetime] = lambda: dt.datetime.now(dt.UTC),
+        tell: Callable[[str], None] = lambda text: None,
     ):
+        """`tell` is called with what takes long, and with nothing when that is done."""
         self.settings = settings or Settings.from_env()
-        self.clock = clock
+        self.clock, self._tell = clock, tell
         self.domains = load_domains([BUILT_IN] + ([self.settings.schemas] if self.settings.schemas else []))
         self.store = Store(self.settings.store, self.domains.values())
         self._source = source
@@ -99,57 +102,45 @@ class Session:
 
         `domain` names the domain if it is known; `pages` are not read yet. Never raises for what a question, an API
         or the disk does: then the answer is "i don't know", with a reason. Raises ClockError for a query time that is
-        none.
+        none, and DomainError for a domain there is not.
         """
         question = _plain(question)
         now = moment_of(query_time) if query_time is not None else self.clock()
-        asking = Asking(question, domain or next(iter(self.domains)), self.settings, now)
+        names = [domain_named(domain, self.domains).name] if domain else list(self.domains)
+        if 0 < len(question) <= MAX_QUESTION:
+            self._index_files(names)
+        asking = Asking(question, domain, self.settings, now)
         if not question:
             return asking.unknown("low_confidence", "the question is empty")
         if len(question) > MAX_QUESTION:
             return asking.unknown("low_confidence", f"the question is longer than {MAX_QUESTION:,} characters")
         self._asked.deadline = asking.deadline
         try:
-            asking.domain, translated = self.route(question, now, domain)
-            graph = self.graph(asking.domain)
-            answer = asking.answer(translated, graph, self.clock)
-            if translated.doubtful and answer.reason == "low_confidence":
-                closer = self.translator(asking.domain).translate(question, now=now, closely=True)
-                answer = asking.answer(closer, graph, self.clock)
-            return answer
+            answers = (self._answer(asking, name, read) for name, read in self.route(question, now, domain))
+            first = next(answers)
+            # what the likeliest domain does not know another may
+            return first if first.known else next((a for a in answers if a.known), first)
         except (SourceError, StoreError) as e:
             return asking.unknown("call_failed", str(e))
 
-    def route(self, question: str, now: dt.datetime, domain: str = "") -> tuple[str, Translated]:
-        """Return the domain that accounts best for a question, and its translations.
+    def _answer(self, asking: Asking, domain: str, translated: Translated) -> Answer:
+        """The answer that a domain gives, after a closer look if that could help."""
+        asking.domain, graph = domain, self.graph(domain)
+        answer = asking.answer(translated, graph, self.clock)
+        if translated.doubtful and answer.reason == "low_confidence":
+            closer = self.translator(domain).translate(asking.question, now=asking.now, closely=True)
+            answer = asking.answer(closer, graph, self.clock)
+        return answer
 
-        Raises SourceError if an API fails that would be needed to tell; if another domain is sure, it is not.
+    def route(self, question: str, now: dt.datetime, domain: str = "") -> list[tuple[str, Translated]]:
+        """Return the domains that account for a question, the best first, with its translations.
+
+        Raises SourceError.
         """
-        failed: list[SourceError] = []
-        read = []
-        for name in [domain] if domain else self._likely(question, now, failed):
-            try:
-                read.append((name, self.translator(name).translate(question, now=now)))
-            except SourceError as e:
-                failed.append(e)
-        best = max(read, key=lambda r: _confidence(r[1]), default=None)
-        if best is None or (failed and _confidence(best[1]) < self.settings.min_confidence):
-            raise failed[0]
-        return best
-
-    def _likely(self, question: str, now: dt.datetime, failed: list[SourceError]) -> list[str]:
-        """The domains whose words and names a question has: only these are worth composing programs in.
-
-        What an API fails with that is searched for names is put into `failed`.
-        """
-        known: dict[str, float] = {}
-        for name in self.domains:
-            try:
-                known[name] = self.translator(name).familiar(question, now=now)
-            except SourceError as e:
-                failed.append(e)
-        best = max(known.values(), default=0.0)
-        return [name for name, share in known.items() if share >= LIKELY * best]
+        if domain:
+            return [(domain, self.translator(domain).translate(question, now=now))]
+        router = Router(self.domains, self.translator, lambda name: self.graph(name).source)
+        return router.route(question, now, self.settings.min_confidence)
 
     def answer_many(
         self, questions: Iterable[str], *, query_time: str | dt.datetime | None = None, workers: int = 1
@@ -171,20 +162,17 @@ class Session:
         return self.graph(domain or self.domain_of(program)).explain(program, now=self.clock())
 
     def domain_of(self, program: str) -> str:
-        """The domain most of whose tables a program names, in either spelling."""
-        words = {w.removeprefix("get_") for w in re.findall(r"\w+", program.lower())}
-        return max(self.domains, key=lambda name: len(words & set(self.domains[name].by_name)))
+        """The domain whose tables a program names, in either spelling. Raises QueryError if that is not one."""
+        return domain_of(program, self.domains)
 
     # -- what a session keeps --------------------------------------------------------------------------------
 
     def graph(self, name: str) -> Graph:
         """The knowledge graph of a domain. Raises DomainError if there is no such domain."""
-        if name not in self.domains:
-            raise DomainError([f"There is no domain '{name}'. There are: {', '.join(self.domains)}."])
+        domain = domain_named(name, self.domains)
         with self._making:
             if name not in self._graphs:
-                source = self._open(self.domains[name])
-                self._graphs[name] = Graph(self.domains[name], source, self.store, max_calls=self.settings.max_calls)
+                self._graphs[name] = Graph(domain, self._open(domain), self.store, max_calls=self.settings.max_calls)
             return self._graphs[name]
 
     def _open(self, domain: Domain) -> Source:
@@ -219,17 +207,28 @@ class Session:
                 self._linkers.pop(name, None)
                 self._translators.pop(name, None)
 
+    def _index_files(self, names: Iterable[str]) -> None:
+        """Index the names that are in files: that is done once, and takes none of a question's time."""
+        for name in names:
+            with suppress(SourceError):  # said when the question is routed
+                if isinstance(self.graph(name).source, CragSource | FileSource):
+                    self.linker(name)
+
     def _link(self, graph: Graph) -> Finder:
         domain, source = graph.domain, graph.source
         mark = f"{domain.digest}/{source.fingerprint()}"
         common = self._lexicon(domain.name).common
 
         def names() -> Iterator[Known]:
+            self._tell(f"Indexing the names of {domain.name}; the next start finds them on disk.")
             for table in domain.entities:
-                for n in source.names(table.name):
-                    yield Known(n.text, table.name, n.key, n.weight)
+                listed = (Known(n.text, table.name, n.key, n.weight) for n in source.names(table.name))
+                yield from with_said(table, listed)
 
-        linker = Linker.cached(self._cache("names", domain, mark), mark, names, common=common)
+        try:
+            linker = Linker.cached(self._cache("names", domain, mark), mark, names, common=common)
+        finally:
+            self._tell("")
         if len(linker):
             return linker
         # the source does not list its names: half of the time is for searching them
@@ -259,13 +258,9 @@ class Session:
         """The sentence encoder, if it is wanted and installed. It loads itself when it is first needed."""
         if not self.settings.encoder or not encoder.installed():
             return None
-        domain, lexicon = self.domains[name], self._lexicon(name)
-
-        def usual() -> Iterator[str]:
-            return map(Utterer(lexicon).utter, usual_meanings(domain))
-
+        domain = self.domains[name]
         path = self._cache("utterances", domain, domain.digest).with_suffix(".npz")
-        self._encoders.append(encoder.SentenceEncoder(path, usual))
+        self._encoders.append(encoder.SentenceEncoder(path))
         return self._encoders[-1]
 
     def _counts(self, name: str) -> Counts:
@@ -293,10 +288,6 @@ class Session:
             return self.graph(name).run(program, deadline=deadline, now=self.clock(), max_rows=MAX_FACTS).rows
 
         return Lookup(self.domains[name], ask)
-
-
-def _confidence(translated: Translated) -> float:
-    return max((t.confidence for t in translated.translations), default=0.0)
 
 
 def _plain(question: str) -> str:

@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from itertools import zip_longest
 from pathlib import Path
 
 from prompt_toolkit import PromptSession
@@ -16,10 +18,9 @@ from prompt_toolkit.document import Document
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from rich.console import Console
 
-from kg.domain import Domain
 from kg.errors import KgError
 
-from .repl import COMMANDS, SETTABLE, Repl, is_program
+from .repl import ALL, COMMANDS, SETTABLE, Repl, is_program
 from .session import Session
 
 OFFERED = 12  # entity names at a time
@@ -68,7 +69,7 @@ def _history(file: Path) -> History:
 
 
 class Completions(Completer):
-    """Completions for the line of `repl`, under the domain that is chosen there."""
+    """Completions for the line of `repl`, of the domain that is chosen there, or of all."""
 
     def __init__(self, repl: Repl):
         self.repl = repl
@@ -83,9 +84,9 @@ class Completions(Completer):
         elif command == "\\set":
             yield from _starting(rest, SETTABLE)
         elif command == "\\d":
-            yield from _starting(rest, self._domain.by_name)
+            yield from _starting(rest, self._tables)
         elif command == "\\domain":
-            yield from _starting(rest, self.repl.session.domains)
+            yield from _starting(rest, [*self.repl.session.domains, ALL])
         elif command.startswith("\\"):
             return
         elif self.repl.pending or is_program(text) or re.fullmatch(r"\s*(get_\w*|sel\w*)", text, re.I):
@@ -94,8 +95,8 @@ class Completions(Completer):
             yield from self._question(text)
 
     @property
-    def _domain(self) -> Domain:
-        return self.repl.session.domains[self.repl.domain]
+    def _tables(self) -> list[str]:
+        return list(dict.fromkeys(t for d in self.repl.domains.values() for t in d.by_name))
 
     def _program(self, text: str) -> Iterator[Completion]:
         """Names within quotes; else tables, columns (of the table before a dot), calls and words of the dialect."""
@@ -104,20 +105,24 @@ class Completions(Completer):
             for name in self._names(start):
                 yield Completion(name.replace(quote, quote * 2) + quote, -len(start), display=name)
             return
-        domain = self._domain
         match = _WORD.search(text)
         assert match is not None
         word = match[0]
         table, dot, column = word.rpartition(".")
         if dot:
-            if table in domain.by_name:
-                yield from _starting(column, domain.table(table).by_name)
+            tables = [d.table(table) for d in self.repl.domains.values() if table in d.by_name]
+            yield from _starting(column, dict.fromkeys(c.name for t in tables for c in t.columns))
             return
         if word:
-            columns = dict.fromkeys(c.name for t in domain.tables for c in t.columns)
-            yield from _starting(
-                word, [*domain.by_name, *columns, *(f"get_{t.name}(" for t in domain.tables), *_KEYWORDS]
-            )
+            calls = (f"get_{table}(" for table in self._tables)
+            yield from _starting(word, [*self._tables, *self._columns(text), *calls, *_KEYWORDS])
+
+    def _columns(self, text: str) -> list[str]:
+        """The columns of the tables that `text` names; of all while it names none."""
+        words = set(re.findall(r"\w+", text.lower().replace("get_", "get ")))
+        tables = [t for d in self.repl.domains.values() for t in d.tables]
+        named = [t for t in tables if t.name in words] or tables
+        return list(dict.fromkeys(c.name for t in named for c in t.columns))
 
     def _question(self, text: str) -> Iterator[Completion]:
         """The names that go on from the last words, the most words that do."""
@@ -132,10 +137,13 @@ class Completions(Completer):
     def _names(self, prefix: str) -> list[str]:
         if len(prefix.strip()) < 2:
             return []
-        try:
-            return self.repl.session.linker(self.repl.domain).complete(prefix, OFFERED)
-        except KgError:
-            return []  # the source does not answer: asking will say so
+        offered: list[list[str]] = []
+        for domain in self.repl.domains:
+            with suppress(KgError):  # the source does not answer: asking will say so
+                offered.append(self.repl.session.linker(domain).complete(prefix, OFFERED))
+        # the best known of each domain first
+        mixed = (name for names in zip_longest(*offered) for name in names if name is not None)
+        return list(dict.fromkeys(mixed))[:OFFERED]
 
 
 def _starting(word: str, known: Iterable[str]) -> Iterator[Completion]:

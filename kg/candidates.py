@@ -97,13 +97,17 @@ class Argument:
         """The inputs that the conditions on `item` leave, if they leave so few that these can be written out."""
         if self.column.type == "DATE":
             spans = days_of(known, item.ref(self.column.name), self.column, _years(item, self.column))
+            if self.column.range:
+                spans, _ = clip(
+                    [(None, None)] if spans is None else spans, (self.column.range[0], self.column.range[1])
+                )
             return None if spans is None else self.days(spans)
         values = constants(known, item.ref(self.column.name), self.column)
         if values is not None:
             return self.values(values)
         if self.column.type not in ("INTEGER", "BIGINT"):
             return None
-        numbers, clipped = whole_range(known, _year_refs(item, self.column), self.limits)
+        numbers, clipped = whole_range(known, _year_refs(item, self.column), self.limits, self.column.range)
         return None if numbers is None else Bound((numbers,), len(numbers), clipped)
 
 

@@ -56,7 +56,7 @@ _DROPPED = re.compile(
     r"|\[\[(?:File|Image|Category):[^\[\]]*\]\]",
     re.S | re.I,
 )
-_BREAK = re.compile(r",?<br\b[^<>]*>|\n[ \t]{0,20}[*#:]{1,20}", re.I)
+_BREAK = re.compile(r",?<br\b[^<>]*>|(?:\A|\n)[ \t]{0,20}[*#:]{1,20}", re.I)
 _BREAK_IN = re.compile(r"<br\b[^<>]*>\s?(?=\()", re.I)  # before a remark in brackets
 _TAG = re.compile(r"</?[a-z][^<>]*>", re.I)
 _TEMPLATE = re.compile(r"\{\{([^{}]*)\}\}")
@@ -65,7 +65,7 @@ _EXTERNAL = re.compile(r"\[https?://[^\s\[\]]+\s?([^\[\]]*)\]")
 _ARGUMENT_NAME = re.compile(r"\s*(?!\d+\s*=)[\w-]+\s*=")
 _ARGUMENT_NUMBER = re.compile(r"\s*\d+\s*=")
 # Templates that are notes to the text, and not part of it; lists; those whose first argument is a code.
-_NOTES = re.compile(r"(?:sfn|efn|refn?|cite\b.*|citation.*|notetag|flagicon|clear|coord)", re.I)
+_NOTES = re.compile(r"(?:sfn|efn|refn?|cite\b.*|citation.*|notetag|flagicon|clear|coord|#tag:\s*ref)", re.I)
 _LISTS = re.compile(
     r"(?:(?:plain|unbulleted |flat|bulleted |h)list|ublist|ubl|ubt|hlist|br separated entries|collapsible list)", re.I
 )

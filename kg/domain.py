@@ -49,7 +49,10 @@ class Column:
     "..." in a phrase stands for a gap.
 
     `match` tells how a text is compared: exactly, as a name (case, accents and punctuation ignored), or
-    by containing it. `year_of` names the date column whose year this is. `origin` is its name in a file, if another.
+    by containing it. `year_of` names the date column whose year this is; `of` one or two columns it is made of, and
+    `codes` what their values stand for (`kg.made`). `origin` is its name in a file, if another. `range`: the least and
+    the greatest number it has, or year of a DATE; all of them can be asked for where a question names none.
+    `short` says how people shorten it: as they do the name of a company ("Inc." goes).
     `adds`: a sum over rows is what people mean without saying so (goals of a season, but not prices of a week).
     """
 
@@ -66,8 +69,12 @@ class Column:
     links: Link | None = None
     match: Match = "exact"
     year_of: str = ""
+    of: str = ""
+    codes: tuple[tuple[Scalar, Scalar], ...] = ()
     origin: str = ""
+    range: tuple[int, ...] = ()
     adds: bool = False
+    short: Literal["", "company"] = ""
 
     def __deepcopy__(self, memo: object) -> Column:
         return self  # frozen; sqlglot copies what hangs on a tree
@@ -110,23 +117,27 @@ class Table:
     """One table. An entity table has a `label`, the column people call its rows by, and `rank`, the
     column (with - for descending) that says which row is meant when a label is shared. `assume` holds
     where a question says nothing of a column; `asks` are the question words that ask for such a row. `moment` is the
-    column that dates the rows of a series (prices, games): where a question names no time, the latest one is meant.
+    column that dates the rows of a series (prices, games): where a question names no time, the latest one is meant;
+    with `every` the rows of it are so many days apart, and a day between belongs to those that come next.
     `in_place`: its rows come from a file and are stored under the table's own name; no call brings them. `origin` is
     the file, or the table of a database, that they come from, if it has another name; `lists` are the columns
-    ("table.column") whose distinct values are the rows of a table that nobody stored. Where `properties` and `value` are
-    set, a row says of a thing that the property named in the one column has what is in the other (an infobox). `text`
-    is the column that holds some sentences about the thing."""
+    ("table.column") whose distinct values are the rows of a table that nobody stored. Where `properties` and `value`
+    are set, a row says of a thing that the property named in the one column has what is in the other (an infobox).
+    `text` is the column that holds some sentences about the thing. `names` are what people call rows, by their key: of
+    two with the same name, the earlier one is better known."""
 
     name: str
     about: str
     key: tuple[str, ...]
     columns: tuple[Column, ...]
     label: str = ""
+    names: tuple[Value, ...] = ()
     rank: str = ""
     says: tuple[str, ...] = ()
     asks: tuple[str, ...] = ()
     changes: Changes = "static"
     moment: str = ""
+    every: int = 0
     properties: str = ""
     value: str = ""
     text: str = ""
@@ -373,6 +384,17 @@ class Domain:
     @cached_property
     def entities(self) -> tuple[Table, ...]:
         return tuple(t for t in self.tables if t.is_entity)
+
+    def is_asked_by_day(self, table: Table) -> bool:
+        """Whether the rows of a day come only to those who ask for that day."""
+        dated = [a for a in self.accesses[table.name] if table.moment and table.moment not in a.lacks]
+        return bool(dated) and all(
+            any(
+                need == table.moment and arg not in a.fetch.periods
+                for need, (arg, _) in zip(a.needs, a.fetch.args, strict=True)
+            )
+            for a in dated
+        )
 
     @cached_property
     def accesses(self) -> dict[str, tuple[Access, ...]]:

@@ -17,6 +17,7 @@ from sqlglot.errors import SqlglotError
 from . import paths
 from .derive import FUNCTIONS, OF_ROWS
 from .domain import Scalar
+from .made import sources
 from .yaml_nodes import Map, Problems, Seq, Token, suggest, typed
 
 _NAMED = ("parallel", "tuple")  # shapes whose fields the file names
@@ -132,6 +133,15 @@ def _check_table(file: _File, name: str) -> None:
             type_ = file.columns(name)[column].get("type", "TEXT")
             if type_ != "TEXT":
                 file.problems.add(table.at[key], f"{place}.label: {column} is {type_}; rows are called by a TEXT.")
+    if "names" in table:
+        key = table.get("key", ())
+        if len(key) != 1 or "label" not in table:
+            file.problems.add(
+                table.at["names"], f"{place}.names: only a table with a label and one key column has names."
+            )
+        elif key[0] in file.columns(name):
+            for token in table["names"]:
+                file.fits(token, name, key[0], f"{place}.names")
     moment = table.get("moment")
     if file.is_column(moment, name, table.line_of("moment"), f"{place}.moment"):
         type_ = file.columns(name)[moment].get("type", "DATE")
@@ -172,6 +182,27 @@ def _check_column(file: _File, table: str, name: str) -> None:
         order = list(file.columns(table))
         if order.index(source) > order.index(name):
             file.problems.add(line, f"{place}.year_of: {source} must stand above {name}.")
+    _check_made(file, table, name, column, place)
+
+
+def _check_made(file: _File, table: str, name: str, column: Map, place: str) -> None:
+    """A column is made of columns above it: one with codes, or two numbers."""
+    names = sources(column["of"]) if column.get("of") else []
+    columns, line = file.columns(table), column.line_of("of")
+    if "codes" in column and len(names) != 1:
+        file.problems.add(column.at["codes"], f"{place}.codes: these are for a column that is made `of` one other.")
+    for source in names:
+        if not file.is_column(source, table, line, f"{place}.of"):
+            continue
+        if list(columns).index(source) >= list(columns).index(name):
+            file.problems.add(line, f"{place}.of: {source} must stand above {name}.")
+        if len(names) == 2 and _KIND.get(columns[source].get("type", "BIGINT")) != "number":
+            file.problems.add(line, f"{place}.of: {source} is no number.")
+    if len(names) == 1 and names[0] in columns:
+        for token in column.get("codes", ()):
+            file.fits(token, table, names[0], f"{place}.codes")
+    for token in column.get("codes", {}).values():
+        file.fits(token, table, name, f"{place}.codes")
 
 
 def _check_link(file: _File, table: str, column: str, link: Map, place: str) -> None:
@@ -337,6 +368,9 @@ def lacking(raw: Mapping[str, Any], obj: str, table: str, fill: Map) -> tuple[st
         return said
     columns = raw["tables"][table].get("columns", {})
     there = {c for c in columns if c in fill.get("columns", {}) or c in fields}
+    for name, column in columns.items():
+        if column.get("of") and there.issuperset(sources(column["of"])):
+            there.add(name)
     return said + tuple(c for c, of in columns.items() if not {c, of.get("year_of")} & there and c not in said)
 
 

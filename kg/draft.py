@@ -84,6 +84,7 @@ class Draft:
     fetches: dict[str, str] = field(default_factory=dict)
     optional: dict[str, str] = field(default_factory=dict)  # fetches of whole lists, which may be long
     left_out: list[str] = field(default_factory=list)
+    inputs: dict[str, list[set[str]]] = field(default_factory=dict)  # object -> what its calls take
     keys: dict[str, str] = field(default_factory=dict)  # object -> the field by which a call asks for one
     _relations: list[Relation] = field(default_factory=list)
 
@@ -174,6 +175,18 @@ class Draft:
         for relation in self._relations:
             self._relate(relation)
         self._relations.clear()
+
+    def reach(self) -> None:
+        """Give tables that no call asks for by their own columns those of another table that it does ask for."""
+        for name, calls in self.inputs.items():
+            obj, own = self.objects[name], self.tables[name]
+            if any(inputs <= {*own.columns, obj.key} for inputs in calls):
+                continue
+            for other, each, paths in obj.fills[1:]:
+                for column in calls[0] & set(self.tables[other].columns) if each == "$" else ():
+                    own.columns.setdefault(column, dict(self.tables[other].columns[column]))
+                    if column in paths:
+                        obj.fills[0][2][column] = paths[column]
 
     def _relate(self, r: Relation) -> None:
         kind, known = r.kind, r.child in self.objects

@@ -20,6 +20,7 @@ import duckdb
 
 from .domain import Column, Domain, Files, Scalar, Table
 from .errors import SourceError
+from .made import expression
 from .yaml_nodes import suggest
 
 _READERS = {
@@ -145,6 +146,8 @@ def _columns(table: Table, has: Sequence[str], path: Path, *, read: bool) -> str
             shown[c.name] = _cast(_name(stored), c, read)
         elif c.year_of and not c.origin:
             shown[c.name] = f"CAST(year({shown[c.year_of]}) AS {c.type})"
+        elif c.of and not c.origin:
+            shown[c.name] = expression(c, shown)
         else:
             said = f"{table.name}: it has no column '{c.origin or c.name}'.{suggest(c.origin or c.name, has)}"
             raise SourceError(said, endpoint=str(path))

@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from .check import check
 from .dialect import parse, to_calls, to_sql
-from .domain import Domain, Files
+from .domain import Access, Domain, Files, Scalar
 from .errors import BudgetExceeded, SourceError
 from .fetch import Fetcher, Filled, Gap, Limits
 from .ledger import Entry
@@ -20,7 +20,7 @@ from .physical import duckdb_sql
 from .plan import plan
 from .shapes import Row
 from .sources.base import Source
-from .steps import CALL, PARTITION, Lookup, Plan
+from .steps import CALL, PARTITION, Lookup, Plan, Step
 from .store import Rows, Store
 
 EXPLAIN_SECONDS = 5.0  # for the queries that give a step's inputs
@@ -128,6 +128,15 @@ class Graph:
         result = Result(prepared, rows.columns, rows.rows, filled, rows.cut_off, timings)
         _remember(self._results, asked, (version, result))
         return result
+
+    def ask(self, access: Access, values: Iterable[Scalar], *, deadline: float, now: dt.datetime) -> Filled:
+        """Make the calls of `access`, which has one input, for each of `values`, but for those the ledger covers.
+
+        For who wants this very call, where the planner might choose another. Raises SourceError.
+        """
+        self.open()
+        step = Step(access, ((tuple(values),),), 1.0)
+        return self.fetcher.fill(Plan(exp.select(), (step,)), Limits(self.max_calls, deadline), now)
 
     def _again(self, asked: tuple[str, int], now: dt.datetime) -> Result | None:
         """The result of the same program over the same rows, while every call it rests on is fresh."""

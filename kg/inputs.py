@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import decimal
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from .bindings import Facts, Ref
@@ -84,10 +84,13 @@ def within(values: Iterable[Any], limits: Limits | None) -> tuple[Any, ...]:
     return tuple(v for v in values if limits[0] <= (year_in(v) or 0 if isinstance(v, str) else v) <= limits[1])
 
 
-def whole_range(known: Facts, refs: Iterable[tuple[Ref, bool]], limits: Limits | None) -> tuple[range | None, bool]:
+def whole_range(
+    known: Facts, refs: Iterable[tuple[Ref, bool]], limits: Limits | None, every: Sequence[int] = ()
+) -> tuple[range | None, bool]:
     """The whole numbers a column can be, and whether limits cut some off; None if it is not bounded.
 
-    `refs` are the column, and the date whose year it is: that is bounded by the bounds of the date.
+    `refs` are the column, and the date whose year it is: that is bounded by the bounds of the date. `every` are the
+    least and the greatest number there are, if they are known: an open end ends there.
     """
     low: int | None = None
     high: int | None = None
@@ -98,6 +101,8 @@ def whole_range(known: Facts, refs: Iterable[tuple[Ref, bool]], limits: Limits |
         first, last = (year_in(r.low), year_in(r.high)) if is_date else (above(r.low), below(r.high))
         low = first if low is None or (first is not None and first > low) else low
         high = last if high is None or (last is not None and last < high) else high
+    if every:
+        low, high = every[0] if low is None else low, every[1] if high is None else high
     if low is None and high is None:
         return None, False
     clipped = False

@@ -1,9 +1,9 @@
 """Finding the names a question mentions where nobody lists them: by the API's own search.
 
-Stretches of the question that are not words of the schema are searched for, longer ones first, in every entity table
-that can be searched, until each word that could be part of a name is explained or the calls allowed are made. What a
-search brings is stored like any other reply, and a small `Linker` over it does the rest. A search that the ledger
-covers is not made again.
+What the domain's file says of names is known without one. Stretches of the question that are not words of the schema
+are searched for, longer ones first, in every entity table that can be searched, until each word that could be part of
+a name is explained or the calls allowed are made. What a search brings is stored like any other reply, and a small
+`Linker` over it does the rest. A search that the ledger covers is not made again.
 """
 
 from __future__ import annotations
@@ -12,18 +12,22 @@ import datetime as dt
 import re
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import replace
 
 from sqlglot import exp
 
 from kg.domain import Access, Domain, Table
 from kg.graph import Graph
 from kg.link import Candidate, Known, Linker, Mention
+from kg.link_keys import Keys, Unkeyed
 from kg.link_question import BEFORE_TITLE, PAUSE, Question, Span
 from kg.link_words import ARTICLES, FREQUENT, FUNCTION, Vocabulary
+from kg.said_names import said_names
 from kg.steps import CALL
 from kg.text import fold
 
 CALLS = 10  # that one question may make to find its names
+CODES = 4  # words of a question that are tried as keys
 _GAP = 3  # small words inside a name: "lord of the rings"
 _SMALL = FUNCTION - {"or"}
 _LONGEST = 6  # words of a name made of frequent words only: "get out", "no country for old men"
@@ -45,13 +49,17 @@ class SearchLinker:
         self._graph, self._clock, self._seconds = graph, clock, seconds
         self._common, self._vocabulary = common, Vocabulary(common)
         self._searches = tuple(_searches(graph.domain))
+        self._keys = Keys(graph, clock)
+        self._said = [n for table in graph.domain.entities for n in said_names(table)]
+        self._knows_said = Linker(self._said, common=common)
 
     def find(self, question: str) -> tuple[Mention, ...]:
         """Return all plausible mentions, as `Linker.find` does. Raises SourceError."""
         asked = Question(question, self._vocabulary)
         deadline, left = time.monotonic() + self._seconds, max(1, CALLS // max(1, len(self._searches)))
-        known: dict[tuple[str, object], Known] = {}
-        linker, open_words, searched = Linker(()), set(range(len(asked.words))), set[str]()
+        known: dict[tuple[str, object, str], Known] = {}
+        linker, searched = self._knows_said, set[str]()
+        open_words = _unexplained(asked, linker)
         for span in _stretches(asked):
             inside = range(span.first, span.last + 1)
             wanted = {i for i in inside if asked.telling[i]} or (
@@ -62,14 +70,27 @@ class SearchLinker:
             if left and wanted & open_words and fold(text) not in searched:
                 left -= 1
                 searched.add(fold(text))
-                known |= {(k.table, k.key): k for k in self._found(text, deadline)}
-                linker = Linker(known.values(), common=self._common)
+                known |= {(k.table, k.key, k.text): k for k in self._found(text, deadline)}
+                linker = Linker([*self._said, *known.values()], common=self._common)
                 open_words = _unexplained(asked, linker)
-        return linker.find(question)
+        written = [
+            code
+            for i in sorted(open_words)[:CODES]
+            if asked.telling[i]
+            for code in self._keys.written(asked.words[i].bare, deadline)
+        ]
+        mentions = linker.find(question)
+        if not written and not any(isinstance(c.key, Unkeyed) for m in mentions for c in m.candidates):
+            return mentions
+        settled = self._keys.settled(known.values(), mentions, deadline)
+        return Linker([*self._said, *settled, *written], common=self._common).find(question)
 
     def lookup(self, name: str, table: str | None = None) -> tuple[Candidate, ...]:
         """Return what `name` by itself may mean, as `Linker.lookup` does. Raises SourceError."""
-        return Linker(self._found(name, time.monotonic() + self._seconds)).lookup(name, table)
+        deadline = time.monotonic() + self._seconds
+        found = list(self._found(name, deadline))
+        mentions = Linker([*self._said, *found]).find(name)
+        return Linker([*self._said, *self._keys.settled(found, mentions, deadline)]).lookup(name, table)
 
     def complete(self, prefix: str, n: int) -> list[str]:
         """Return up to `n` stored names that start with `prefix`. Makes no call: somebody is typing."""
@@ -81,6 +102,7 @@ class SearchLinker:
         for table, access in self._searches:
             begins = _call("starts_with", _folded(table), exp.Literal.string(start))
             found |= {known.text: None for known in self._stored(table, access, begins, limit=n)}
+        found |= {said.text: None for said in self._said if fold(said.text).startswith(start)}
         return list(found)[:n]
 
     # -- searching ---------------------------------------------------------------------------------------------------
@@ -92,9 +114,7 @@ class SearchLinker:
         weighty = [w for w in words if w not in FUNCTION] or words
         telling = [w for w in weighty if w not in FREQUENT] or weighty
         for table, access in self._searches:
-            query = exp.select(_column(table.label)).from_(exp.to_identifier(table.name, quoted=True))
-            program = query.where(_column(table.label).eq(exp.Literal.string(text))).sql("duckdb")
-            entries = self._graph.run(program, deadline=deadline, now=self._clock()).filled.entries
+            entries = self._graph.ask(access, [text], deadline=deadline, now=self._clock()).entries
             # Not the reply alone: of a search made long ago the store has the names, but not which they were.
             came = _column(CALL).isin(*map(exp.Literal.number, entries)) if entries else exp.false()
             likely = exp.or_(_shared(table, telling) > 0, came)
@@ -114,8 +134,13 @@ class SearchLinker:
             .limit(limit)
         )
         rows = self._graph.store.run(query.sql("duckdb")).rows
+        keyed = not set(table.key) & set(access.lacks)
         for place, (label, *key) in enumerate(rows):
-            yield Known(label, table.name, key[0] if len(key) == 1 else tuple(key), float(len(rows) - place))
+            weight = float(len(rows) - place)
+            if keyed:
+                yield Known(label, table.name, key[0] if len(key) == 1 else tuple(key), weight)
+            else:
+                yield from (replace(k, weight=weight) for k in self._keys.spoken(table, label))
 
 
 def _searches(domain: Domain) -> Iterator[tuple[Table, Access]]:

@@ -35,6 +35,7 @@ from .domain import (
 from .domain_checks import check, lacking, stored
 from .errors import DomainError
 from .load_source import API_KEYS, FETCH_KEYS, check_source, fetch_values, source_of
+from .made import PATTERN
 from .yaml_files import COLUMN_KEYS, FILE_KEYS, TABLE_KEYS, check_files, files_of
 from .yaml_nodes import Map, Problems, compose
 from .yaml_shapes import Constant, Flag, Key, Listing, Named, OneOrMore, Record, Stored, Text, Whole
@@ -79,7 +80,14 @@ _COLUMN = Record(
         "null_when": Key(Listing(Stored()), "Stored values that mean unknown."),
         "links": Key(_LINK, "The table.column whose values these are."),
         "match": Key(Text(choices=("exact", "name", "contains")), "How a text is compared."),
+        "short": Key(Text(choices=("company",)), 'How people shorten a name: of a company "Inc. Common Stock" goes.'),
         "year_of": Key(_ANY, "The date column above whose year this is."),
+        "range": Key(
+            Listing(Whole(), size=2),
+            "The least and the greatest number (of a date, year) it has, few enough to ask for all.",
+        ),
+        "of": Key(Text(PATTERN, "a column, or two with + or - between them"), "One or two columns it is made of."),
+        "codes": Key(Named(Stored(), Stored()), "What the values of the column in `of` stand for."),
         **COLUMN_KEYS,
     }
 )
@@ -110,9 +118,11 @@ _TABLE = Record(
         "asks": Key(_PHRASES, "Question words that ask for a row."),
         "key": Key(Listing(_ANY), "The columns that identify a row.", True),
         "label": Key(_ANY, "The column people call its rows by."),
+        "names": Key(Named(_PHRASES, Stored()), "Key of a row to what people call it, the better known first."),
         "rank": Key(Text(r"-?[a-z0-9_]+", "a column, with - for descending"), "Who comes first of those with a name."),
         "changes": Key(Text(choices=CHANGES), "How fast its facts change."),
         "moment": Key(_ANY, "The date column of a series; where a question names no time, the latest row is meant."),
+        "every": Key(Whole(least=1), "Days between the dates of a series; a day between belongs to the next of them."),
         "properties": Key(_ANY, "The column that names a property of a thing, where each row holds one (an infobox)."),
         "value": Key(_ANY, "The column that holds what the property is."),
         "text": Key(_ANY, "The column that holds some sentences about the row."),
@@ -260,27 +270,34 @@ def _table(name: str, raw: Map, in_place: bool) -> Table:
     via = [{**v, "only": _fixed(v.get("only"), types)} for v in raw.get("via", ())]
     made = {
         "assume": _fixed(raw.get("assume"), types),
-        "columns": tuple(_column(column, c) for column, c in raw["columns"].items()),
+        "columns": tuple(_column(column, c, types) for column, c in raw["columns"].items()),
         "roles": tuple(Role(**r) for r in roles),
         "via": tuple(Via(**v) for v in via),
+        "names": _values(raw.get("names"), types[raw["key"][0]]),
         "in_place": in_place,
         "origin": raw.pop("from", ""),
     }
     return Table(name=name, **{**_tuples(raw), **made})
 
 
-def _column(name: str, raw: Map) -> Column:
+def _column(name: str, raw: Map, types: dict[str, str]) -> Column:
     made: dict[str, Any] = {}
     if "values" in raw:
-        made["values"] = tuple(Value(stored(v, raw["type"]), tuple(says)) for v, says in raw["values"].items())
+        made["values"] = _values(raw["values"], raw["type"])
     if "null_when" in raw:
         made["null_when"] = tuple(stored(v, raw["type"]) for v in raw["null_when"])
+    if "codes" in raw:
+        made["codes"] = tuple((stored(k, types[raw["of"]]), stored(v, raw["type"])) for k, v in raw["codes"].items())
     if "links" in raw:
         table, column = raw["links"]["to"].split(".")
         made["links"] = Link(table, column, raw["links"].get("where", ""))
     if "from" in raw:
         made["origin"] = raw.pop("from")
     return Column(name=name, **{**_tuples(raw), **made})
+
+
+def _values(raw: Map | None, type_: str) -> tuple[Value, ...]:
+    return tuple(Value(stored(v, type_), tuple(says)) for v, says in (raw or {}).items())
 
 
 def _fill(table: str, raw: Map, lacks: tuple[str, ...]) -> Fill:

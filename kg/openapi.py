@@ -75,6 +75,7 @@ def draft_of(document: Any, *, name: str = "", at: str = "") -> Draft:
         if operation.path in given:
             rows, obj, _ = given[operation.path]
             _Calls(draft, operation, rows, obj).add()
+    draft.reach()
     if not draft.fetches:  # then everything is better than nothing
         draft.fetches, draft.optional = draft.optional, {}
     if not draft.fetches:
@@ -303,6 +304,7 @@ class _Calls:
         while name in self.draft.fetches:
             name += "_too"  # another search
         self.draft.fetches[name] = self._written(args, search=search)
+        self.draft.inputs.setdefault(self.obj.name, []).append(set(args.values()))
 
     def _written(self, args: Mapping[str, str], *, search: bool = False) -> str:
         parts = [f"call: {scalar(f'GET {self.operation.path}')}"]

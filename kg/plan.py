@@ -34,6 +34,7 @@ ROWS_OF_ENTITY, ROWS_OF_SEARCH, ROWS_OF_CHILDREN, ROWS_OF_LIST = 1, 3, 20, 500
 SEARCH_COSTS = 3.0  # a search may be cut off: a complete call is worth a few more
 LACKING_COSTS = 100.0  # a column that would come back empty is worth dearer calls
 MAX_ATTEMPTS = 500
+MAX_UNASKED = 10_000  # calls that are worth making for inputs that a query leaves open
 
 Given = Mapping[int, Sequence[Binding]]  # output position -> what the surrounding query binds it to
 
@@ -248,6 +249,8 @@ class _Planner:
         if found is None:
             return
         chosen, calls = found
+        if calls > MAX_UNASKED and any(_is_open(item, access, i, known) for i in range(len(access.needs))):
+            return  # nobody asked for so much
 
         def steps() -> tuple[Step, ...]:
             return (Step(access, inputs(chosen), calls, any(b.clipped for b in chosen)),)
@@ -328,6 +331,13 @@ class _Planner:
         known = Known(scope.facts)
         found = (need for i, need in enumerate(access.needs) if not candidates(item, access, i, scope, known))
         return tuple(found) or access.needs
+
+
+def _is_open(item: Item, access: Access, place: int, known: Known) -> bool:
+    """Whether an input is not narrowed by anything, so that its whole range is looked up."""
+    assert item.table is not None
+    ref = item.ref(access.needs[place])
+    return bool(item.table.column(ref[1]).range) and ref not in known.facts.bound and ref not in known.facts.ranges
 
 
 def _borrowed(known: Known, scope: Scope) -> Iterator[tuple[Ref, Binding, Scope]]:

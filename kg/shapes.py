@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import chain, islice, repeat
 from typing import Any
 
-from . import paths
+from . import made, paths
 from .cells import Cells, converted, typed
 from .derive import FUNCTIONS, LISTS, Counts
 from .domain import Column, Domain, Fetch, Fill, partition
@@ -67,6 +67,8 @@ def columns(found: Sequence[Found], marks: Sequence[int], fetch: Fetch, domain: 
                 filled[column.name] = [None] * len(rows.frame.records)
             elif column.year_of:
                 filled[column.name] = [d.year if d else None for d in filled[column.year_of]]
+            elif column.of:
+                filled[column.name] = made.cells(column, filled)
             else:
                 filled[column.name] = rows.column(column)
         filled[""] = _spread(array("q", marks), rows.counts)

@@ -325,7 +325,7 @@ def test_a_damaged_index_of_names_is_made_again(tmp_path: Path, damage: Any) -> 
     settings = Settings(cache=tmp_path)
     with Session(settings) as s:
         s.answer(DIRECTED)
-    (index,) = tmp_path.glob("names-*")
+    (index,) = tmp_path.glob("names-movie-*")
     whole = index.read_bytes()
     index.write_bytes(damage(whole))
     with Session(settings) as s:

@@ -118,6 +118,8 @@ def theatre(tmp_path_factory):
         ),
         pytest.param("plays by the writer of The Blue Hour", "Salt", id="by someone in another role"),
         pytest.param("how many plays did the director of Salt direct", "2", id="counted: the thing itself is one"),
+        pytest.param("name two plays directed by Max Stein", "How to Leave, The Blue Hour", id="so many of them"),
+        pytest.param("name one play directed by the director of The Blue Hour", "How to Leave", id="one of a chain"),
         pytest.param("who wrote How to Leave", "Ida Reed", id="the words of a name ask for nothing"),
     ],
 )

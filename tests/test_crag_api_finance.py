@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
+from kg.company_names import short_names
 from kg.crag_api import CragApi
-from kg.crag_api.companies import short_names
 from kg.errors import SourceError
 
 COMPANIES = """\

@@ -268,7 +268,7 @@ def test_a_description_becomes_tables(music: Any) -> None:
         "artist_related": ("artist_id", "related_id"),
         "album": ("id", "title", "release_date", "label", "n2x"),
         "album_artist": ("album_id", "artist_id"),
-        "track": ("id", "title"),
+        "track": ("id", "title", "album_id"),
         "track_album": ("track_id", "album_id"),
     }
     artist, album = music.table("artist"), music.table("album")

@@ -52,9 +52,14 @@ def test_a_list_of_scalars_and_an_argument_fill_columns() -> None:
 
 
 @pytest.mark.parametrize("reply", [None, [], {}], ids=str)
-@pytest.mark.parametrize("fetch", ["film_by_id", "film_search", "year_info"])
+@pytest.mark.parametrize("fetch", ["film_by_id", "film_search"])
 def test_not_found_has_no_objects(fetch: str, reply: Any) -> None:
     assert objects(reply, FETCH[fetch], CINEMA, {"id": 1, "query": 1999}) == []
+
+
+@pytest.mark.parametrize("reply, count", [(None, 0), ([], 1), ({}, 1)], ids=str)
+def test_an_empty_reply_tells_that_what_the_arguments_name_has_nothing(reply: Any, count: int) -> None:
+    assert len(objects(reply, FETCH["year_info"], CINEMA, {"id": 1, "query": 1999})) == count
 
 
 def test_an_object_that_comes_twice_counts_once() -> None:

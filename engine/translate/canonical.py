@@ -23,6 +23,7 @@ from kg.text import fold
 from .ask import readings
 from .base import Translated, Translation
 from .compose import Composer, Counts
+from .counted import all_told, ceremonies, placed
 from .lexicon import Atom, Lexicon, Token, tokens
 from .meaning import Entity
 from .program import sql
@@ -45,6 +46,7 @@ INSIDE_TIME = 1.5  # what a name costs that stands inside a time: "jan"
 PARTIAL = 0.6  # what a name costs next to a word that nothing explains: "bolshoi babylon"
 LOOSE = 0.9  # what a name may cost to be taken for known
 SERIES = 15  # names looked at that begin alike
+EVERYDAY = 0.6  # what a name costs that is made of words that carry no meaning: "stay", "who"
 INSIDE = 0.8  # what a name costs that stands inside a longer sure one
 FREE_GUESS = 1.2  # cost of unsaid pieces that does not yet lower the confidence
 SURE = 0.2  # what a name costs at most that is meant for certain
@@ -81,7 +83,9 @@ class Canonical:
     ):
         self.lexicon, self.linker, self.encoder, self.counts, self.facts = lexicon, linker, encoder, counts, facts
         self.domain = lexicon.domain
+        self.dated = frozenset(t.name for t in self.domain.tables if t.moment)
         self._series = lru_cache(1_000)(self._find_series)
+        self._fuller = lru_cache(1_000)(self._find_fuller)
         self._masked_utterer, self._utterer = Utterer(lexicon), Utterer(lexicon, names=True)
 
     def translate(self, question: str, *, now: dt.datetime, closely: bool = False) -> Translated:
@@ -115,7 +119,7 @@ class Canonical:
     def read(self, question: str, now: dt.datetime) -> Question:
         """Return the question taken apart."""
         words = tokens(question)[:MAX_WORDS]
-        atoms = _longest(self.lexicon.find(words))
+        atoms = _longest(self.lexicon.find(words), self.dated)
         found = _times(question, words, now)
         named = self._named(question, words, atoms, found)
         moments = list(_moments(words, atoms, now, self.lexicon.generic["numbers"]))
@@ -125,14 +129,26 @@ class Canonical:
             if w.text.replace(",", "").replace(".", "", 1).isdigit()
         ]
         named = [replace(n, cost=n.cost + INSIDE_TIME) if _is_of_a_time(n, words, found) else n for n in named]
+        moments = _together([*moments, *ceremonies(question, words, self.lexicon)])
+        in_place = list(placed(question, words, self.lexicon))
         weights = [self._weight(w, i, atoms, named, found) for i, w in enumerate(words)]
-        return Question(question, words, atoms, named, moments, found, numbers, weights)
+        told = all_told(question, words, self.lexicon)
+        moments = [m for m in moments if not m.mask & told]
+        found = [t for t in found if not t.mask & told]
+        weights = [0.0 if told >> i & 1 else w for i, w in enumerate(weights)]
+        atoms = [a for a in atoms if not a.mask & told]
+        return Question(question, words, atoms, named, moments, found, numbers, weights, in_place)
 
     def _weight(self, word: Token, i: int, atoms: list[Atom], named: list[Named], times: list[Time]) -> float:
         """How much it matters that a word is explained. Small words count where they make a phrase ("up for")."""
         if word.stem in self.lexicon.ignored or not word.text[0].isalnum():
             phrased = any(
-                a.mask >> i & 1 and a.mask.bit_count() > 1 and a.meant.kind in ("value", "most") for a in atoms
+                a.mask >> i & 1
+                and (
+                    (a.mask.bit_count() > 1 and a.meant.kind in ("value", "most"))
+                    or (a.mask.bit_count() > 2 and a.meant.kind == "table")
+                )
+                for a in atoms
             )
             return 0.3 if phrased and word.text[0].isalnum() else 0.0
         if any(n.mask >> i & 1 and n.cost < 0.5 for n in named):
@@ -158,7 +174,10 @@ class Canonical:
                     replace(n, series=self._series(mention.text, n.table)) if {"", n.table} & set(plural) else n
                     for n in found
                 ]
+        if any(t.properties for t in self.domain.tables):
+            out = [replace(n, fuller=self._fuller(n.best.text, n.table)) for n in out]
         out = [replace(n, cost=n.cost + PARTIAL) if self._goes_on(n, words, atoms, out, times) else n for n in out]
+        out = [replace(n, cost=n.cost + EVERYDAY) if self._is_everyday(n, words) else n for n in out]
         sure = [n for n in out if n.cost < 0.3]
         # "pan" inside "pan's labyrinth" is hardly meant
         out = [
@@ -181,6 +200,9 @@ class Canonical:
         begun = [c for c in mention.candidates if fold(c.text).startswith(f"{start} ")]
         return BEGUN if len(begun) == 1 and len(start) > FEW_LETTERS else math.inf
 
+    def _is_everyday(self, name: Named, words: list[Token]) -> bool:
+        return all(w.stem in self.lexicon.ignored for i, w in enumerate(words) if name.mask >> i & 1)
+
     def _find_series(self, name: str, table: str) -> tuple[Entity, ...]:
         """Everything whose name begins with `name`: the films of a series."""
         start = fold(name).removeprefix("the ")
@@ -190,6 +212,14 @@ class Canonical:
             return ()
         found = [c for text in longer for c in self.linker.lookup(text, table) if c.how == "exact"]
         return tuple(Entity(c.key, c.text) for c in {c.key: c for c in found}.values())
+
+    def _find_fuller(self, name: str, table: str) -> tuple[Entity, ...]:
+        """Who is also called so, with further names in between: an encyclopaedia may have somebody twice."""
+        said = fold(name).split()
+        if len(said) != 2:
+            return ()
+        found = ((c, fold(c.text).split()) for c in self.linker.lookup(said[-1], table))
+        return tuple(Entity(c.key, c.text) for c, w in found if len(w) > 2 and [w[0], w[-1]] == said)[:2]
 
     def _goes_on(
         self, name: Named, words: list[Token], atoms: list[Atom], others: list[Named], times: list[Time]
@@ -209,8 +239,8 @@ class Canonical:
             explained |= a.mask
         for n in asked.named:
             explained |= n.mask if n.cost < 0.9 else 0
-        for m in [*(m.mask for m in asked.moments), *(t.mask for t in asked.times)]:
-            explained |= m
+        for mask in asked.dated:
+            explained |= mask
         return tuple(w.text for i, w in enumerate(asked.words) if asked.weights[i] > 0 and not explained >> i & 1)
 
     # -- ranking ---------------------------------------------------------------------------------------------
@@ -275,14 +305,16 @@ def _quality(reading: Reading, strange: int, passed_over: float) -> float:
 
 
 _TELLING = ("column", "ask", "value", "measure", "test", "most")
-_OPERATORS = ("highest", "lowest", "higher", "lower", "difference", "ratio", "percent", "average", "sum", "count")
-_OPERATORS += ("gain", "loss", "before", "after", "above", "below")
+_OPERATORS = tuple(
+    "highest lowest higher lower difference ratio percent average sum count gain loss before after above below".split()
+)
 
 
 def _passed_over(asked: Question, reading: Reading, today: dt.date) -> float:
     """What is left of the quality for the sure names, the times, the numbers and the words of the schema that a
     reading leaves out."""
     left = {n.mask for n in asked.named if n.cost < SURE and not n.mask & reading.mask}
+    left |= {mask for mask in asked.dated - {t.mask for t in asked.times} if not mask & reading.mask}
     quality = PASSED_OVER ** len(_longest_of(left))
     timed = 0
     for t in asked.times:
@@ -317,10 +349,13 @@ def _distinct(readings: list[Reading], domain: Domain) -> list[Reading]:
     return list(programs.values())
 
 
-def _longest(atoms: list[Atom]) -> list[Atom]:
-    """Drop what stands inside a longer phrase: "best" in "best actor", "director" in "director of photography"."""
+def _longest(atoms: list[Atom], dated: frozenset[str]) -> list[Atom]:
+    """Drop what stands inside a longer phrase: "best" in "best actor", "director" in "director of photography".
+
+    What one of the `dated` tables says does not bear on the words of another: they are read one at a time.
+    """
     spans = {
-        a.mask
+        (a.mask, a.meant.table if a.meant.table in dated else "")
         for a in atoms
         if a.meant.kind in ("value", "most", "column", "role", "op", "property")
         and a.mask.bit_count() == a.last - a.first + 1
@@ -328,8 +363,13 @@ def _longest(atoms: list[Atom]) -> list[Atom]:
     return [
         a
         for a in atoms
-        if a.meant.kind in ("table", "wh", "ask") or not any(a.mask != s and a.mask & s == a.mask for s in spans)
+        if a.meant.kind in ("table", "wh", "ask")
+        or not any(a.mask != s and a.mask & s == a.mask and _bears_on(t, a.meant.table, dated) for s, t in spans)
     ]
+
+
+def _bears_on(one: str, other: str, dated: frozenset[str]) -> bool:
+    return not one or one == other or other not in dated
 
 
 def _is_plural(atom: Atom) -> bool:
@@ -367,12 +407,20 @@ def _times(text: str, words: list[Token], now: dt.datetime) -> list[Time]:
     return out
 
 
+def _together(moments: list[Moment]) -> list[Moment]:
+    """The moments, those that say the same twice as one: "the 53rd Grammys (2010)"."""
+    merged: dict[tuple[str, tuple[int, ...]], int] = {}
+    for m in moments:
+        merged[m.op, m.values] = merged.get((m.op, m.values), 0) | m.mask
+    return [*(Moment(mask, op, values) for (op, values), mask in merged.items())]
+
+
 def _moments(words: list[Token], atoms: list[Atom], now: dt.datetime, numbers: dict[str, int]) -> Iterable[Moment]:
     """Years and decades with the word before them that makes them a range."""
     years = [
         (i, int(w.text))
         for i, w in enumerate(words)
-        if w.text.isdigit() and len(w.text) == 4 and 1850 <= int(w.text) <= 2100
+        if w.text.isdigit() and len(w.text) == 4 and 1000 <= int(w.text) <= 2100
     ]
     inclusive = [a for a in atoms if a.meant.kind == "op" and a.meant.name == "inclusive"]
     for k, (i, year) in enumerate(years):

@@ -17,7 +17,7 @@ from kg.domain import Column, Domain, Role, Table
 from .chains import Chains
 from .lexicon import Atom, Lexicon
 from .meaning import Is, Same, Set, Through, To, Top, Where
-from .phrases import fixed
+from .phrases import end_of, fixed
 from .properties import Facts
 from .question import Part, Question, distance, year_column
 from .texts import free_texts
@@ -139,8 +139,8 @@ class Composer:
     def _bare_rows(self) -> Iterator[Part]:
         """Rows of detail tables named by their values ("best picture"), or just by their own name ("oscars")."""
         for table in self.domain.tables:
-            if table.is_entity or table.roles or not table.says:
-                continue
+            if table.is_entity or table.roles or not table.says or table.every:
+                continue  # a series is read by `records`
             values = [a for a in self.question.of("value") if a.meant.table == table.name]
             # "how popular is it" names the rows by what it asks for; "what year" may ask of anything
             asks = [a for a in self.question.of("ask") if a.meant.table == table.name and self._is_clear(a)]
@@ -204,6 +204,7 @@ class Composer:
         if table.is_entity:
             yield from self._over_roles(part, table)
             yield from self._into_rows(part, table)
+            yield from self._over_links(part, table)
             yield from self._credits(part, table)
             if not part.set.is_entity:
                 yield from self._own_values(part, table)
@@ -213,6 +214,7 @@ class Composer:
             yield from self._other_end(part, table)
             if not table.roles:
                 yield from self._out_of_rows(part, table)
+                yield from self._made_by(part, table)
         if not part.set.is_entity:
             yield from self._moments(part, table)
             if not table.is_entity and any(isinstance(c, To) for c in part.set.conditions):
@@ -225,11 +227,12 @@ class Composer:
                 continue
             for roles, mask, cost in self._role_atoms(detail, part):
                 role = roles[0]
-                for near, far in ((role.of, role.to), (role.to, role.of)):
+                for forward, near, far in ((True, role.of, role.to), (False, role.to, role.of)):
                     if near != table.name:
                         continue
-                    rows = Set(detail.name, (*fixed(roles), To(part.set)))
-                    backward = near == role.to
+                    end = end_of(detail, near, far, of_first=forward)
+                    rows = Set(detail.name, (*fixed(roles), To(part.set, end)))
+                    backward = not forward
                     if backward and not _reachable(self.domain, detail, role):
                         cost += UNREACHABLE
                     new = Part(Set(far, (Through(rows),)), part.mask | mask, part.solid, part.cost + cost + JOIN)
@@ -241,6 +244,16 @@ class Composer:
                             yield replace(
                                 new, set=narrower, mask=new.mask | a.mask, cost=part.cost + min(cost, 0.2) + JOIN
                             )
+
+    def _over_links(self, part: Part, table: Table) -> Iterator[Part]:
+        """What an entity names in a column of its own, where it is spoken of: the singer of a song."""
+        for column in table.columns:
+            if not column.links or not self.domain.table(column.links.table).is_entity:
+                continue
+            for a in self.question.of("column"):
+                if (a.meant.table, a.meant.column) == (table.name, column.name) and not a.mask & part.solid:
+                    cost = part.cost + JOIN + 0.02 * distance(a.mask, part.solid)
+                    yield Part(Set(column.links.table, (Through(part.set),)), part.mask | a.mask, part.solid, cost)
 
     def _credits(self, part: Part, table: Table) -> Iterator[Part]:
         """Rows of a role table themselves, where one of its columns is asked for: the character somebody plays."""
@@ -334,7 +347,7 @@ class Composer:
         """The film that won; the person who was nominated."""
         bound = {c.set.table for c in part.set.conditions if isinstance(c, To)}
         for target in dict.fromkeys(c.links.table for c in table.columns if c.links):
-            if target in bound:
+            if target in bound or not self.domain.table(target).is_entity:
                 continue
             asked = [a for a in self.question.of("table") + self.question.of("wh") if a.meant.table == target]
             new = Part(
@@ -344,6 +357,18 @@ class Composer:
                 part.cost + JOIN + (0 if asked else UNSAID_ROWS / 2),
             )
             yield new
+
+    def _made_by(self, part: Part, table: Table) -> Iterator[Part]:
+        """Rows that name a work of somebody, without its being a thing of its own: the album of the year by her."""
+        for column in table.columns:
+            works = self.domain.table(column.links.table) if column.links else table
+            if not works.roles or any(isinstance(c, Same) for c in part.set.conditions):
+                continue
+            for other in list(self.pool.values()):
+                if other.set.is_entity and other.set.table == works.roles[0].of and not other.solid & part.solid:
+                    assert column.links is not None
+                    theirs = Same(column.name, Set(works.name, (To(other.set),)), column.links.column)
+                    yield part.also(theirs, mask=other.mask, solid=other.solid, cost=other.cost + JOIN)
 
     def _own_values(self, part: Part, table: Table) -> Iterator[Part]:
         for a in self.question.of("value"):
@@ -406,8 +431,16 @@ class Composer:
                         and (column.numeric or column.type == "DATE")
                         and distance(op.mask, a.mask) <= 3
                         and not op.mask & a.mask
+                        and not self.says_most(op, column, table)
                     ):
-                        yield column, descending, op.mask | a.mask
+                        yield column, descending != turns(op, column, descending), op.mask | a.mask
+
+    def says_most(self, op: Atom, column: Column, table: Table) -> bool:
+        """Whether a general word is a superlative of the column's own: the higher rank is the lower number."""
+        return any(
+            a.meant.table == table.name and a.meant.column == column.name and a.mask & op.mask
+            for a in self.question.of("most")
+        )
 
     def _nth(self, table: Table) -> Iterator[tuple[Column, bool, int]]:
         """ "Third film": an ordinal before the table's noun counts by the date that "first" speaks of."""
@@ -532,3 +565,10 @@ def _alike(a: Set, b: Set) -> bool:
         return False
     fixed = [[c for c in rows.conditions if isinstance(c, Where)] for rows in (first.rows, second.rows)]
     return fixed[0] == fixed[1]
+
+
+def turns(op: Atom, column: Column, descending: bool) -> bool:
+    """Whether a general word goes the other way for a column, as its own superlatives tell: the highest rank is the
+    lowest number."""
+    words = op.phrase.split()
+    return any(set(words) <= set(phrase.split()) for phrase in (column.least if descending else column.most))

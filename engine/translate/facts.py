@@ -9,15 +9,29 @@ question unread: what an encyclopaedia does not say must not be answered by what
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from kg.domain import Table
 
 from .fields import conversion, unit_of
-from .lexicon import Atom
-from .matching import UNLIKELY, Match, Thing, choose, described, held, is_number, items, matches, said_in, things
+from .lexicon import Atom, stem
+from .matching import (
+    UNLIKELY,
+    Match,
+    Thing,
+    choose,
+    described,
+    held,
+    is_long_ago,
+    is_number,
+    items,
+    matches,
+    said_in,
+    things,
+)
 from .meaning import (
     Aggregate,
     Calculate,
@@ -47,6 +61,12 @@ LOOKED_UP = 12  # things that are looked up for a question
 FEW = 6  # things that are compared
 CONTEXT = 0.1  # what it costs that words are explained only by standing in what is known of a thing
 HOP = 0.3  # what it costs to go on from a value to the thing of that name
+PLACES = ("country", "city", "place", "town", "nation", "state", "continent")
+EARLIER, LATER = ("first", "earlier", "earliest", "sooner", "before"), ("later", "last", "latest", "after")
+NAME = re.compile(r"[^\W\d_a-z]\S+ [^\d]+")  # what may be somebody's name
+SURELY = 0.5  # what a name costs that is surely meant
+SHORT = 9  # a number of so few characters is given as it is written
+LONG = 3  # so many things are a list
 STRAY = 0.8  # more than this weight of words that nothing explains, and the question is not read
 
 
@@ -99,7 +119,10 @@ class OfFacts(Reader):
     def _keys(self) -> tuple[object, ...]:
         named = sorted(self.question.named, key=lambda n: n.cost - 0.3 * n.mask.bit_count())
         keys = [
-            e.key for n in named if n.table == self.things_table.name and n.cost < UNLIKELY for e in n.namesakes[:4]
+            e.key
+            for n in named
+            if n.table == self.things_table.name and n.cost < UNLIKELY
+            for e in (*n.namesakes[:4], *n.fuller)
         ]
         return tuple(dict.fromkeys(keys))[:LOOKED_UP]
 
@@ -125,7 +148,7 @@ class OfFacts(Reader):
         """The reading, unless it leaves out a word that speaks of another property."""
         context = 0
         for thing in about:
-            mask |= described(thing, self.question)
+            mask |= described(thing, self.question, self.composer.lexicon)
             context |= self._context(thing, mask)
         mask |= self._units(meaning)
         spoken = 0
@@ -134,13 +157,29 @@ class OfFacts(Reader):
                 spoken |= a.mask
         for a in self.question.of("property", "noun"):
             mask |= a.mask
-        if self.question.weight(spoken & ~mask) > 0:
+        if self.question.weight(spoken & ~mask & ~self._compound(meaning, spoken, mask)) > 0:
             return
         context &= ~spoken
         mask |= context
         if self.question.weight((1 << len(self.question.words)) - 1 & ~mask & ~self._function_words) > STRAY + 1:
             return
-        yield self.reading(meaning, mask, cost + (CONTEXT if context else 0.0), fit)
+        if any(n.cost < SURELY and not n.mask & mask for n in self.question.named if n.table == self.things_table.name):
+            return  # another thing is named
+        if context and self._is_long_list(meaning, about):
+            return  # "which actor was the joker": one of those listed
+        reading = self.reading(meaning, mask, cost + CONTEXT * context.bit_count(), fit)
+        half = self.question.weight(context) / 2 / (self.question.total or 1.0)
+        yield replace(reading, covered=reading.covered - half)
+
+    def _compound(self, meaning: Meaning, spoken: int, mask: int) -> int:
+        """Words right before those for what is counted: "major league clubs"."""
+        return (mask >> 1 | mask >> 2) & spoken if isinstance(meaning, Listed) else 0
+
+    def _is_long_list(self, meaning: Meaning, about: Sequence[Thing]) -> bool:
+        if not isinstance(meaning, Names) or meaning.column != self.facts.value:
+            return False
+        name = self._property_of(meaning.set)
+        return any(f.property == name and len(items(f.value)) >= LONG for t in about for f in t.known.facts)
 
     @cached_property
     def _function_words(self) -> int:
@@ -185,8 +224,39 @@ class OfFacts(Reader):
         for m in found:
             yield from self._asked(m)
             yield from self._hop(m)
+        yield from self._between(found)
         yield from self._ages(thing)
         yield from self._denied(thing)
+        if self.wanted.yes_no and self.question.words[0].text in ("is", "was", "are", "were"):
+            yield from self._is_a(thing)
+
+    def _between(self, found: list[Match]) -> Iterator[Reading]:
+        """The difference of two numbers of one thing: between its boiling and its melting point."""
+        numbers = [m for m in found if m.fact is not None and m.gives == "number" and is_number(m.fact)]
+        for a in self.question.of("op", "difference"):
+            for one, two in itertools.combinations(numbers, 2):
+                if one.mask & two.mask == one.mask or one.fact is None or two.fact is None:
+                    continue
+                if unit_of(one.fact.property) == unit_of(two.fact.property):
+                    values = [Names(self._rows(m), self.columns.number) for m in (one, two)]
+                    mask = one.thing.mask | one.mask | two.mask | a.mask
+                    pair = Calculate("distance", values[0], values[1])
+                    yield from self._read(pair, mask, one.thing.cost, FITS, one.thing)
+
+    def _is_a(self, thing: Thing) -> Iterator[Reading]:
+        """ "Is neon a noble gas": yes, if a field that says what a thing is says so. If none does, nobody knows."""
+        end = thing.mask.bit_length()
+        rest = [
+            i for i in range(end, len(self.question.words)) if self.question.words[i].text not in ("a", "an", "the")
+        ]
+        words = [self.question.words[i].text for i in rest]
+        for name in self.composer.lexicon.vocabulary.kinds_of if 1 <= len(words) <= 3 else ():
+            m = self._held(thing, name)
+            spelled = said_in(m.fact, words) if m is not None and m.fact is not None else []
+            if m is not None and spelled:
+                mask = thing.mask | 1 | sum(1 << i for i in rest)
+                rows = self._rows(m, Where(self.facts.value, "says", tuple(spelled)))
+                yield self.reading(Exists(rows), mask, thing.cost, FITS)
 
     def _matches(self, thing: Thing) -> list[Match]:
         found = matches(thing, self.question, self.composer.lexicon)
@@ -231,16 +301,39 @@ class OfFacts(Reader):
                 scaled = Scaled(self._rows(m, *more), self.columns.number, *scale, to)
                 yield from self._read(scaled, mask | words, cost, fit, m.thing)
                 return
+        if pattern := self._item_of_year(m):
+            excerpt = Excerpt(self._rows(m), self.facts.value, pattern)
+            yield from self._read(excerpt, mask, cost, fit, m.thing)
+            return
+        if m.gives == "place" and len(items(m.fact.value)) > 1:
+            asked = self._asked_noun(m)[0]
+            part = "([^,]+)$" if asked in ("country", "nation") else "^([^,]+)" if asked in ("city", "town") else ""
+            if part:
+                excerpt = Excerpt(self._rows(m, *more), self.facts.value, part)
+                yield from self._read(excerpt, mask, cost, fit, m.thing)
+                return
+        if unit_of(m.fact.property) == "ft" and any(unit_of(f.property) == "in" for f in m.thing.known.facts):
+            return  # so many feet, and inches
         yield from self._read(self._value(m, *more), mask, cost, fit, m.thing)
+
+    def _item_of_year(self, m: Match) -> str:
+        """The part of a list that names the year of the question: "US$ 50 million (2014), US$ 53 million (2013)"."""
+        assert m.fact is not None
+        for w in self.question.words:
+            if len(w.text) == 4 and w.text.isdigit() and m.fact.value.count("(") > 1 and f"({w.text})" in m.fact.value:
+                return rf"([^()]*[^() ,]) *\({w.text}\)"
+        return ""
 
     def _value(self, m: Match, *more: Condition) -> Names:
         """What is said of a property: a day or a year, a number, or the text."""
         assert m.fact is not None
         column = self.facts.value
         if m.gives == "date":
-            is_year = self.wanted.year or m.fact.day is None
+            # of "1916, moved 1997-04-04" the year is meant
+            is_year = self.wanted.year or m.fact.day is None or m.fact.day.year != m.fact.year
             column = self.columns.year if is_year and m.fact.year is not None else self.columns.day
-        elif m.gives == "number" and is_number(m.fact):
+            column = self.facts.value if is_long_ago(m.fact) else column
+        elif m.gives == "number" and is_number(m.fact) and (unit_of(m.fact.property) or len(m.fact.value) > SHORT):
             column = self.columns.number
         return Names(self._rows(m, *more), column)
 
@@ -248,28 +341,41 @@ class OfFacts(Reader):
         """How well what a property gives answers the question word."""
         w, gives = self.wanted, m.gives
         words = [x.text for x in self.question.words]
-        if w.explanation:
+        if w.explanation or {"when", "where"} <= set(words):
+            return CLASHES
+        if self.question.of("op", "age") and gives != "number":
             return CLASHES
         if w.date or "month" in words:
+            if m.concept is not None and gives in ("text", "list") and m.fact is not None and m.fact.year:
+                return FITS / 2  # "years active"
             return FITS if gives == "date" else CLASHES
         if w.place:
             return FITS if gives == "place" else CLASHES
         if w.person:
+            if m.concept is None and m.fact is not None and NAME.match(m.fact.value):
+                return FITS
             return FITS if gives == "person" else 0.0 if gives in ("text", "list") else CLASHES
         if w.number or w.money:
             return FITS if gives == "number" else 0.0 if w.money and gives in ("text", "list") else CLASHES
         if "how" in words[:3]:
             return FITS if gives == "number" else CLASHES
-        kind = (
-            words[words.index("which") + 1 :]
-            if "which" in words
-            else words[words.index("what") + 1 :]
-            if "what" in words
-            else []
-        )
-        if kind[:1] and kind[0] in ("country", "city", "place", "town", "nation", "state", "continent"):
+        asked, is_said = self._asked_noun(m)
+        if asked in PLACES and not is_said:
             return FITS if gives == "place" else 0.0 if gives in ("list", "text") else CLASHES
+        if asked and not is_said and gives in ("number", "date", "flag"):
+            return CLASHES  # "what team drafted him" asks for no number
         return -0.2 if gives == "date" else 0.1
+
+    def _asked_noun(self, m: Match) -> tuple[str, bool]:
+        """What "which" or "what" asks for, if it is a thing ("which team"), and whether the property says it."""
+        for i, w in enumerate(self.question.words[:-1]):
+            if w.text in ("which", "what"):
+                noun = [a for a in self.question.of("property", "noun") if a.first == i + 1]
+                text = self.question.words[i + 1].text
+                if noun and text not in ("year", "month", "day", "date", "time"):
+                    return text, bool(noun[0].mask & m.mask)
+                return "", False
+        return "", False
 
     # -- conditions ----------------------------------------------------------------------------------------------
 
@@ -285,8 +391,12 @@ class OfFacts(Reader):
                     return None, 0
                 more.append(Where(self.columns.year, "=", (int(w.text),)))
                 mask |= 1 << i
+            elif (dated := self._dated(m, int(w.text))) is not None:
+                return dated, 1 << i
             elif self._is_of_year(m.thing.known, int(w.text)):
                 mask |= 1 << i
+            else:
+                return None, 0  # nobody knows what was so then
         kinds = self._kinds(m.thing)
         if kinds:
             atom, fact_property, is_so = kinds
@@ -298,6 +408,16 @@ class OfFacts(Reader):
                 return None, 0
         return tuple(more), mask
 
+    def _dated(self, m: Match, year: int) -> tuple[Condition, ...] | None:
+        """A condition that fails, if another field tells that it was in another year: the prize of 1952."""
+        concepts = self.composer.lexicon.vocabulary.concepts
+        if m.concept is None or m.concept.dated not in concepts:
+            return None
+        by = self._held(m.thing, m.concept.dated)
+        if by is None or by.fact is None or by.fact.year in (None, year) or self._is_of_year(m.thing.known, year):
+            return None
+        return (Where(self.columns.year, "=", (year,)),)
+
     def _is_of_year(self, known: Known, year: int) -> bool:
         return any(f.year == year or str(year) in f.value for f in known.facts) or str(year) in known.text
 
@@ -307,7 +427,10 @@ class OfFacts(Reader):
             concept = self.composer.lexicon.vocabulary.concepts[a.meant.column]
             for m in held(thing, concept, a.mask):
                 if m.fact is not None and not a.mask & thing.mask:
-                    return a, m.fact.property, bool(said_in(m.fact, a.phrase.split()))
+                    is_so = bool(said_in(m.fact, a.phrase.split()))
+                    if not is_so and stem(a.phrase) in thing.known.text_stems:
+                        return None  # the field holds one prize, perhaps there were two
+                    return a, m.fact.property, is_so
         return None
 
     def _denied(self, thing: Thing) -> Iterator[Reading]:
@@ -320,7 +443,7 @@ class OfFacts(Reader):
                     yield self.reading(Names(rows, self.facts.value), (1 << len(self.question.words)) - 1, 0.0, FITS)
         kinds = self._kinds(thing)
         if kinds and not kinds[2] and not self.wanted.yes_no:
-            atom, property_, _ = kinds
+            atom = kinds[0]
             concept = self.composer.lexicon.vocabulary.concepts[atom.meant.column]
             said = [b.mask for b in self.question.of("property", "says") if b.meant.column == concept.name]
             if said:
@@ -337,7 +460,7 @@ class OfFacts(Reader):
                 Exists(self._rows(m, Where(self.facts.value, "=", ("True",)))), mask | 1, cost, FITS, m.thing
             )
             return
-        mask |= described(m.thing, self.question)
+        mask |= described(m.thing, self.question, self.composer.lexicon)
         rest = [
             (i, w)
             for i, w in enumerate(self.question.words)
@@ -354,11 +477,19 @@ class OfFacts(Reader):
         if m.gives == "number":
             return
         words = [w.text for _, w in rest]
+        named = any(n.cost < SURELY and n.mask & used for n in self.question.named)
+        if named and m.gives not in ("list", "place", "person"):
+            return  # "do France and Brazil use the same currency"
         spelled = said_in(m.fact, words)
-        if not spelled and (m.gives not in ("list", "person") or len(words) > 3):
+        if not spelled and (len(words) > 3 or not self._is_whole(m)):
             return
         says = Where(self.facts.value, "says", tuple(spelled or words))
         yield from self._read(Exists(self._rows(m, says)), mask | used | 1, cost, FITS, m.thing)
+
+    def _is_whole(self, m: Match) -> bool:
+        """Whether what a field does not say is not so. A town is said without its country, perhaps."""
+        assert m.fact is not None
+        return m.concept is not None and (m.gives in ("list", "person", "text") or len(items(m.fact.value)) == 1)
 
     # -- ages ----------------------------------------------------------------------------------------------------
 
@@ -419,7 +550,7 @@ class OfFacts(Reader):
             else []
         )
         known = self._look_up(tuple(dict.fromkeys(keys)))
-        mask = m.mask | m.thing.mask | described(m.thing, self.question)
+        mask = m.mask | m.thing.mask | described(m.thing, self.question, self.composer.lexicon)
         more, said = self._conditions(m)
         for key, about in known.items():
             if key == m.thing.entity.key or more is None:
@@ -440,6 +571,9 @@ class OfFacts(Reader):
             yield from self._compared(found, mask, cost)
             yield from self._reckoned(found, mask, cost)
             yield from self._those(found, mask, cost)
+            yield from self._same(found, mask, cost)
+        yield from self._those_of(group)
+        yield from self._life_spans(group, mask, cost)
         yield from self._other_value(group)
 
     def _shared(self, group: list[Thing]) -> Iterator[list[Match]]:
@@ -492,8 +626,12 @@ class OfFacts(Reader):
             return
         for name, descending in (("higher", True), ("highest", True), ("lower", False), ("lowest", False)):
             for a in self.question.of("op", name):
-                if not a.mask & mask:
+                counted = a.phrase in ("more", "most", "fewer", "fewest", "less")
+                if not a.mask & mask and (found[0].gives != "list" or counted):
                     yield descending, a.mask | found[0].mask
+        for i, w in enumerate(self.question.words if found[0].gives == "date" else ()):
+            if w.text in EARLIER + LATER and not mask >> i & 1:
+                yield w.text in LATER, 1 << i | found[0].mask
 
     def _compared(self, found: list[Match], mask: int, cost: float) -> Iterator[Reading]:
         column = self._comparable(found)
@@ -541,6 +679,9 @@ class OfFacts(Reader):
                     pair = (first, rest[0])
                     if function in ("years", "days") and self._is_later(found, column):
                         pair = (rest[0], first)
+                    if function == "percent" and a.last < (mask & -mask).bit_length() - 1:
+                        # "what percentage of A is B"
+                        pair = (rest[0], first)
                     yield from self._read(Calculate(function, *pair), words | a.mask, cost, FITS, *about)
                 elif function == "total":
                     yield from self._read(
@@ -553,7 +694,8 @@ class OfFacts(Reader):
 
     def _is_later(self, found: list[Match], column: str) -> bool:
         a, b = found[0].fact, found[1].fact
-        assert a is not None and b is not None
+        assert a is not None
+        assert b is not None
         return bool(str(a.day) > str(b.day)) if column == self.columns.day else bool((a.year or 0) > (b.year or 0))
 
     def _all(self, found: list[Match], *more: Condition) -> Set:
@@ -594,9 +736,70 @@ class OfFacts(Reader):
         else:
             yield from self._read(Names(rows, self.columns.entity), mask, cost, FITS, *about)
 
+    def _those_of(self, group: list[Thing]) -> Iterator[Reading]:
+        """Which of several things have the last one: "which of Norway, Austria and France border Germany"."""
+        *group, last = group
+        if self.wanted.yes_no or len(group) < 2:
+            return
+        mask = last.mask
+        cost = last.cost
+        for t in group:
+            mask |= t.mask
+            cost += t.cost
+        for found in self._shared(group):
+            spelled = [s for m in found if m.fact is not None for s in [said_in(m.fact, last.entity.text.split())] if s]
+            if found[0].gives != "list" or not spelled:
+                continue
+            rows = self._all(found, Where(self.facts.value, "says", tuple(spelled[0])))
+            words = mask | found[0].mask
+            counts = self.question.of("op", "count")
+            if self.wanted.count and counts:
+                yield from self._read(Count(rows), words | counts[0].mask, cost, FITS, *group)
+            else:
+                yield from self._read(Names(rows, self.columns.entity), words, cost, FITS, *group)
+
+    def _same(self, found: list[Match], mask: int, cost: float) -> Iterator[Reading]:
+        """Whether two things have the same, or all of them have it: "do they use the same currency"."""
+        words = [w.text for w in self.question.words]
+        first, last = found[0].fact, found[-1].fact
+        if not self.wanted.yes_no or first is None or last is None:
+            return
+        for m in found:
+            mask |= m.mask
+            cost += m.cost / len(found)
+        about = [m.thing for m in found]
+        if "same" in words and len(found) == 2:
+            rows = self._rows(found[0], Where(self.facts.value, "=", (last.value,)))
+            yield from self._read(Exists(rows), mask | 1 | 1 << words.index("same"), cost, FITS, *about)
+        elif found[0].gives == "flag":
+            rows = self._all(found, Where(self.facts.value, "=", ("True",)))
+            both = sum({a.mask for a in self.question.of("op", "both")})
+            every = Compare(Count(rows), Given(str(len(found) - 1)), True)
+            yield from self._read(every, mask | 1 | both, cost, FITS, *about)
+
+    def _life_spans(self, group: list[Thing], mask: int, cost: float) -> Iterator[Reading]:
+        """Who lived longer."""
+        words = [w.text for w in self.question.words]
+        said = [i for i, w in enumerate(words) if w in ("lived", "live", "longer", "longest", "shorter", "shortest")]
+        if len(said) < 2 or self.wanted.yes_no:
+            return
+        spans: list[Value] = []
+        for t in group:
+            born, died = self._held(t, "birth date"), self._held(t, "death date")
+            if born is None or died is None or born.fact is None or died.fact is None:
+                return
+            if born.fact.day is None or died.fact.day is None:
+                return
+            first, last = Names(self._rows(born), self.columns.day), Names(self._rows(died), self.columns.day)
+            spans.append(Calculate("days", first, last))
+        longer = not {"shorter", "shortest"} & set(words)
+        which = Which(tuple(spans), tuple(t.entity.text for t in group), longer)
+        yield from self._read(which, mask | sum(1 << i for i in said), cost, FITS, *group)
+
     def _other_value(self, group: list[Thing]) -> Iterator[Reading]:
         """Whether a value of one thing is the other: "does Chad border Niger"."""
-        if not self.wanted.yes_no or len(group) != 2:
+        words = {w.text for w in self.question.words}
+        if not self.wanted.yes_no or len(group) != 2 or words & {"than", "same"}:
             return
         for thing, other in itertools.permutations(group):
             for m in matches(thing, self.question, self.composer.lexicon):

@@ -14,7 +14,8 @@ from typing import Any
 _PIECE = re.compile(r"km2|mi2|m2|[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+|[^\W\d_]+")
 # The end of a field's name, and the unit that it means.
 _UNITS = {
-    "km2": "km²", "sqkm": "km²", "sq km": "km²", "mi2": "sq mi", "sq mi": "sq mi", "sqmi": "sq mi", "m2": "m²", "k": "K",
+    "km2": "km²", "sqkm": "km²", "sq km": "km²", "mi2": "sq mi", "sq mi": "sq mi", "sqmi": "sq mi", "m2": "m²",
+    "k": "K",
     "c": "°C", "f": "°F", "km": "km", "mi": "mi", "m": "m", "cm": "cm", "ft": "ft", "in": "in", "kg": "kg", "lb": "lb",
     "lbs": "lb", "usd": "USD", "ha": "ha",
 }  # fmt: skip
@@ -54,8 +55,11 @@ def unit_of(name: str) -> str:
     if len(words) < 2:
         return ""
     last = " ".join(words[-2:])
+    per = "per " if "density" in words else ""
     if last in _UNITS and len(words) > 2:
-        return _UNITS[last]
+        return per + _UNITS[last]
+    if per and words[-1] in _UNITS:
+        return per + _UNITS[words[-1]]
     return "" if words[-1] == "in" and words[-2] != "height" else _UNITS.get(words[-1], "")
 
 
@@ -63,7 +67,8 @@ def unit_of(name: str) -> str:
 _TO = {
     ("K", "°C"): (1.0, -273.15), ("K", "°F"): (1.8, -459.67), ("°C", "°F"): (1.8, 32.0), ("°C", "K"): (1.0, 273.15),
     ("km²", "sq mi"): (0.386102, 0.0), ("sq mi", "km²"): (2.589988, 0.0), ("km", "mi"): (0.621371, 0.0),
-    ("mi", "km"): (1.609344, 0.0), ("m", "ft"): (3.28084, 0.0), ("ft", "m"): (0.3048, 0.0), ("cm", "in"): (0.393701, 0.0),
+    ("mi", "km"): (1.609344, 0.0), ("m", "ft"): (3.28084, 0.0), ("ft", "m"): (0.3048, 0.0),
+    ("cm", "in"): (0.393701, 0.0),
     ("kg", "lb"): (2.204623, 0.0), ("lb", "kg"): (0.453592, 0.0), ("km²", "ha"): (100.0, 0.0),
 }  # fmt: skip
 
@@ -79,7 +84,7 @@ class Concept:
 
     `gives` is what it is: date, number, text, person, place, list, flag. `text` are patterns of the sentences that tell
     it where no field does. `kinds` are words that exclude each other ("physics", "peace"). `denies` are words for what
-    there is not where a flag is set: a landlocked country has no coast.
+    there is not where a flag is set: a landlocked country has no coast. `dated` is the concept that tells its year.
     """
 
     name: str
@@ -88,6 +93,7 @@ class Concept:
     text: tuple[str, ...] = ()
     kinds: tuple[str, ...] = ()
     denies: tuple[str, ...] = ()
+    dated: str = ""
     says: tuple[str, ...] = ()
     most: tuple[str, ...] = ()
     least: tuple[str, ...] = ()
@@ -96,12 +102,13 @@ class Concept:
 @dataclass(frozen=True)
 class Vocabulary:
     """The concepts of a domain, the words of fields that hold no answer (pictures, notes), those for units, and what
-    the things are called that have properties."""
+    the things are called that have properties; `kinds_of` are the concepts that say what a thing is."""
 
     concepts: Mapping[str, Concept] = field(default_factory=dict)
     hidden: frozenset[str] = frozenset()
     units: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     nouns: tuple[str, ...] = ()
+    kinds_of: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -110,12 +117,14 @@ class Vocabulary:
         hidden: Iterable[str] = (),
         units: Mapping[str, Any] | None = None,
         nouns: Iterable[str] = (),
+        kinds_of: Iterable[str] = (),
     ) -> Vocabulary:
-        concepts = {
-            name: Concept(name, **{k: v if k == "gives" else tuple(v) for k, v in said.items()})
-            for name, said in properties.items()
-        }
-        return cls(concepts, frozenset(hidden), {u: tuple(words) for u, words in (units or {}).items()}, tuple(nouns))
+        concepts: dict[str, Concept] = {}
+        for name, said in properties.items():
+            made: dict[str, Any] = {k: v if isinstance(v, str) else tuple(v) for k, v in said.items()}
+            concepts[name] = Concept(name, **made)
+        words = {u: tuple(phrases) for u, phrases in (units or {}).items()}
+        return cls(concepts, frozenset(hidden), words, tuple(nouns), tuple(kinds_of))
 
     def shows(self, name: str) -> bool:
         """Whether a field holds what people may ask for."""

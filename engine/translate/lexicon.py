@@ -85,6 +85,8 @@ class Measure:
     first: str
     second: str
     says: tuple[str, ...]
+    most: tuple[str, ...] = ()
+    least: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -107,6 +109,26 @@ class Pieces:
     dealing: frozenset[str]
 
 
+@dataclass(frozen=True)
+class Place:
+    """A way to say a number of a column by its place: "top {}", "number {}"."""
+
+    table: str
+    column: str
+    op: str
+    says: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Event:
+    """What happens once a year, and is counted: "the {} grammys". `first` is the year of the first, `known` how many
+    the data tell of: "up to the 62nd" then says nothing."""
+
+    first: int
+    known: int
+    says: tuple[str, ...]
+
+
 @dataclass
 class Lexicon:
     """All phrases of one domain, by the stem they begin with."""
@@ -119,6 +141,8 @@ class Lexicon:
     tests: dict[str, Test] = field(default_factory=dict)
     pieces: Pieces | None = None
     apart: dict[str, list[str]] = field(default_factory=dict)  # by table.column: what makes a value another one
+    places: dict[str, Place] = field(default_factory=dict)
+    events: dict[str, Event] = field(default_factory=dict)
     vocabulary: Vocabulary = field(default_factory=Vocabulary)
 
     @classmethod
@@ -135,10 +159,16 @@ class Lexicon:
             stems = {k: frozenset(stem(w) for w in said_of[k]) for k in ("says", "dealing")}
             lexicon.pieces = Pieces(said_of["table"], stems["says"], stems["dealing"])
         lexicon.apart = idioms.get("apart", {})
+        lexicon.places = {n: Place(**p, says=tuple(says)) for n, p, says in _split(idioms.get("places", {}))}
+        lexicon.events = {n: Event(**e, says=tuple(says)) for n, e, says in _split(idioms.get("events", {}))}
         for kind, said in (("measure", lexicon.measures), ("test", lexicon.tests)):
             for name, idiom in said.items():
                 for phrase in idiom.says:
                     lexicon._add(phrase, Meant(kind, idiom.table, name=name))
+        for name, measure in lexicon.measures.items():
+            for flag, phrases in ((True, measure.most), (False, measure.least)):
+                for phrase in phrases:
+                    lexicon._add(phrase, Meant("most_measure", measure.table, name=name, flag=flag))
         lexicon._add_properties(idioms)
         return lexicon
 
@@ -147,7 +177,7 @@ class Lexicon:
         table = next((t for t in self.domain.tables if t.properties), None)
         if table is None:
             return
-        known = ("hidden", "units", "nouns")
+        known = ("hidden", "units", "nouns", "kinds_of")
         self.vocabulary = Vocabulary.of(idioms.get("properties", {}), **{k: idioms[k] for k in known if k in idioms})
         for noun in self.vocabulary.nouns:
             self._add(noun, Meant("property", table.name, name="noun"))

@@ -292,7 +292,8 @@ class Phrases:
     def _step(self, p: Phrase, relation: Relation) -> Phrase:
         """From one end of a role to the other."""
         far = relation.to if relation.of == p.rows.table else relation.of
-        rows = Set(relation.detail.name, (*fixed(relation.roles), To(p.rows)))
+        near = end_of(relation.detail, relation.of, relation.to)
+        rows = Set(relation.detail.name, (*fixed(relation.roles), To(p.rows, near)))
         reached = Set(far, (Through(rows),))
         if p.start is not None and p.start.table == far and p.last is not None and p.last.like(relation):
             reached = reached.also(Other(p.start.entities))
@@ -302,6 +303,14 @@ class Phrases:
     def _together(self, p: Phrase, relation: Relation) -> Phrase:
         """Those who have the same role in the same thing."""
         return self._step(self._step(p, relation), relation)
+
+
+def end_of(detail: Table, of: str, to: str, *, of_first: bool = True) -> str:
+    """The column of `detail` for one end of a role between two things of one kind; "" where the kind tells it."""
+    if of != to:
+        return ""
+    links = [c.name for c in detail.columns if c.links and c.links.table == of]
+    return links[0 if of_first else -1]
 
 
 def fixed(roles: Sequence[Role]) -> tuple[Where, ...]:

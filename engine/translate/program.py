@@ -45,7 +45,10 @@ def sql(meaning: Meaning, domain: Domain) -> str:
     """Return the program of `meaning`."""
     match meaning:
         case Names(set=rows, column=column, year=year, n=n):
-            return _names(rows, column, domain, year) + (f" ORDER BY 1 LIMIT {n}" if n and rows.top is None else "")
+            named = _names(rows, column, domain, year)
+            if not n or rows.top is not None:
+                return named
+            return f"{named} LIMIT {n}" if " ORDER BY " in named else f"{named} ORDER BY 1 LIMIT {n}"
         case Count(set=rows):
             return _count(rows, domain)
         case Aggregate(function=function, set=rows, column=column):
@@ -138,7 +141,9 @@ def _names(rows: Set, column: str, domain: Domain, year: bool = False) -> str:
             return q.select(f"year({shown}) AS year", distinct=True)
     if ranked(rows):
         return f"{q.select(shown)} GROUP BY {shown} ORDER BY count(*) DESC, {shown}"
-    return q.select(shown, distinct=True)
+    # rows of a file come in any order: the same question gets the same answer every time
+    order = f" ORDER BY {shown}" if table.in_place and not q.ordering else ""
+    return q.select(shown, distinct=True) + order
 
 
 def ranked(rows: Set) -> bool:
@@ -160,16 +165,33 @@ def _copied_label(rows: Set, domain: Domain) -> tuple[Set, str] | None:
         return None
     if rows.top is not None and rows.top.via != through.rows.table:
         return None
+    own = _bound_by_name(through.rows)
     for column in domain.table(through.rows.table).columns:
-        if column.links and (column.links.table, column.links.column) == (table.name, table.label):
+        if (
+            column.name not in own
+            and column.links
+            and (column.links.table, column.links.column) == (table.name, table.label)
+        ):
             return through.rows, column.name
     return None
+
+
+def _bound_by_name(rows: Set) -> frozenset[str]:
+    """The columns by which the rows of a set are told to link to others."""
+    return frozenset(c.column for c in rows.conditions if isinstance(c, To) and c.column)
+
+
+def _free_link(detail: Table, table: Table, bound: frozenset[str]) -> Column:
+    """The column of `detail` that links to `table` and is not bound yet."""
+    links = [c for c in detail.columns if c.links and c.links.table == table.name]
+    return next((c for c in links if c.name not in bound), links[0])
 
 
 def _count(rows: Set, domain: Domain) -> str:
     q = _Query(domain)
     copied = _copied_label(replace(rows, top=None), domain)
-    if copied is not None and not _self_keyed(copied[0], domain.table(rows.table)):
+    named_by_key = domain.table(rows.table).key == (domain.table(rows.table).label,)
+    if copied is not None and (named_by_key or not _self_keyed(copied[0], domain.table(rows.table))):
         return q.select(f"count(DISTINCT {_q(q.add(copied[0]))}.{_q(copied[1])})")
     alias = q.add(replace(rows, top=None))
     table = domain.table(rows.table)
@@ -253,6 +275,13 @@ class _Query:
         # rows that a named thing brings have that thing's key, and perhaps no other
         anchor = next((c.set for c in detail.conditions if isinstance(c, To)), None) if by_label else None
         detail_table = self.domain.table(detail.table)
+        if own := _bound_by_name(detail):
+            # both ends are of one kind: a band and its members
+            column = _free_link(detail_table, table, own)
+            links = column.links
+            assert links is not None
+            self.add(detail, f"{{alias}}.{_q(column.name)} = {_q(alias)}.{_q(links.column)}")
+            return
         used = [_link(detail_table, self.domain.table(anchor.table), self.domain, [])] if anchor else []
         column = _link(detail_table, table, self.domain, used, by_label=by_label)
         links = column.links

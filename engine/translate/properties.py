@@ -58,11 +58,15 @@ class Known:
             for label in _LABELS:
                 if label not in name or len(said) > MAX_LABEL:
                     continue
-                for other in _LABELED:
-                    partner = name.replace(label, other)
+                for partner in [name.replace(label, other) for other in _LABELED] + [name.replace("_" + label, "")]:
                     if partner != name and partner in by_property:
                         found.setdefault(partner, said)
         return found
+
+    @cached_property
+    def text_stems(self) -> frozenset[str]:
+        """The words of the sentences."""
+        return frozenset(t.stem for t in tokens(self.text))
 
     @cached_property
     def stems(self) -> frozenset[str]:

@@ -21,7 +21,7 @@ FEW = 6  # things that are compared
 @dataclass(frozen=True)
 class Named:
     """A span of the question linked to rows of one table: the best one, its namesakes, and those whose longer names
-    begin with it (a series)."""
+    begin with it (a series); `fuller` are names with more words in between: "Max Karl Ernst Ludwig Planck"."""
 
     table: str
     mask: int
@@ -29,6 +29,7 @@ class Named:
     namesakes: tuple[Entity, ...]
     cost: float
     series: tuple[Entity, ...] = ()
+    fuller: tuple[Entity, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,17 @@ class Time:
     last: dt.date | None
     grain: str
     at: dt.time | None = None
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A number that a question says by its place ("top 5", "number 7"): a condition on a column of a table."""
+
+    mask: int
+    table: str
+    column: str
+    op: str
+    value: int
 
 
 @dataclass(frozen=True)
@@ -79,6 +91,7 @@ class Question:
     times: list[Time]
     numbers: list[tuple[int, float]]  # (position, value)
     weights: list[float]
+    placed: list[Placed] = field(default_factory=list)
     _of: dict[tuple[str, str], list[Atom]] = field(default_factory=dict)
     _weights: dict[int, float] = field(default_factory=dict)
 
@@ -87,6 +100,12 @@ class Question:
             self._of.setdefault((a.meant.kind, ""), []).append(a)
             if a.meant.name:
                 self._of.setdefault((a.meant.kind, a.meant.name), []).append(a)
+
+    @property
+    def dated(self) -> set[int]:
+        """The words of each time and each place in a series that the question names."""
+        masks = {m.mask for m in self.moments} | {t.mask for t in self.times}
+        return masks | {p.mask for p in self.placed}
 
     def of(self, kind: str, name: str = "") -> list[Atom]:
         return self._of.get((kind, name), _NONE)

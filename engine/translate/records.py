@@ -7,12 +7,14 @@ question leaves open have a default: the latest row up to the time of the questi
 
 from __future__ import annotations
 
+import datetime as dt
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from kg.domain import Column, Table
+from kg.domain import Column, Domain, Table
 
+from .compose import turns
 from .lexicon import Atom
 from .meaning import (
     Aggregate,
@@ -28,6 +30,7 @@ from .meaning import (
     Same,
     Set,
     Than,
+    Through,
     To,
     Top,
     Value,
@@ -41,7 +44,11 @@ from .wanted import CLASHES, FITS
 LATEST = 0.3  # what it costs to take the latest row where no time is named
 SUMMED = 0.3  # what it costs to add up where nobody said so: "goals this season"
 UNANCHORED = 0.5  # what it costs to ask for the rows of everybody
+SAID_WITH = 0.1  # what it costs to take a name for part of how another is said
+AGAINST = 0.3  # what it costs to take the one that was beaten for the one whose row it is
+BOTH = 0.3  # what it costs to take either of two sides for the one whose row it is
 OPPOSED = 0.15  # what it costs to take the later of two names for the one whose row it is
+REVERSED = 1.0  # what it costs where words say that it is the other side: "lost to X"
 
 
 @dataclass(frozen=True)
@@ -61,6 +68,8 @@ class Frame:
     times: tuple[Time, ...] = ()
     top: Top | None = None
     one: bool = False
+    sides: bool = False  # either of two may be the one whose row it is
+    said: tuple[tuple[str, int], ...] = ()  # the columns that values were found for, and their words
 
     @property
     def rows(self) -> Set:
@@ -121,6 +130,8 @@ class OfRecords(Reader):
         kinds = ("column", "ask", "most", "value", "table", "test", "measure")
         if any(a.meant.table == table.name for kind in kinds for a in self.question.of(kind)):
             return True
+        if any(p.table == table.name for p in self.question.placed):
+            return True
         moves = any(self.question.of("op", name) for name in ("gain", "loss", "change"))
         return moves and self._by_day(table) is not None and bool(self.question.named)
 
@@ -141,19 +152,52 @@ class OfRecords(Reader):
             named = self.question.things(target)
             for n in named:
                 others = tuple(o for o in named if o is not n)
-                yield self._with(Frame(table), columns[0], (n,), others)
-                if len(columns) > 1 and self._is_opposed(n):
+                own = self._with(Frame(table), columns[0], (n,), others)
+                opposed = len(columns) > 1 and self._is_opposed(n)
+                yield own.also(cost=AGAINST) if opposed and not others else own
+                if opposed:
                     yield self._with(Frame(table), columns[1], (n,), others)
             if len(columns) > 1:
                 for a, b in itertools.permutations(named, 2):
                     rest = tuple(o for o in named if o not in (a, b))
                     one = self._with(Frame(table), columns[0], (a,), rest)
                     cost = OPPOSED if a.mask > b.mask else 0.0
+                    cost = REVERSED if self._is_opposed(a) and not self._is_opposed(b) else cost
                     yield replace(self._with(one, columns[1], (b,), rest), anchor=a, cost=one.cost + b.cost + cost)
+                compares = any(self.question.of("op", name) for name in ("higher", "lower"))
+                for a, b in itertools.combinations(named, 2) if not compares else ():
+                    rest = tuple(o for o in named if o not in (a, b))
+                    one = self._with(Frame(table, cost=BOTH, sides=True), columns[0], (a, b), rest)
+                    yield self._with(one, columns[1], (a, b), rest).also(cost=-a.cost - b.cost)
             elif 2 <= len(named) <= FEW:
                 yield self._with(Frame(table), columns[0], named, ())
-        if not any(self.question.things(target) for target in links):
-            yield Frame(table, cost=UNANCHORED if links else 0.0)
+        yield from self._doubly(table, links)
+        alone = _stands_alone(table, self.domain)
+        if alone or not any(self.question.things(target) for target in links):
+            yield Frame(table, cost=UNANCHORED if links and not alone else 0.0)
+
+    def _doubly(self, table: Table, links: dict[str, list[Column]]) -> Iterator[Frame]:
+        """The frames of a table that links to things of two kinds, for one of each: that song by that artist."""
+        for one, other in itertools.combinations(links, 2):
+            for a, b in itertools.product(self.question.things(one), self.question.things(other)):
+                if a.mask & b.mask:
+                    continue
+                for first, second in ((a, b), (b, a)):
+                    frame = self._with(Frame(table), links[first.table][0], (first,), ())
+                    both = self._with(frame, links[second.table][0], (second,), ())
+                    yield replace(both, anchor=first)
+                    break
+                if _tells_apart(table, links[a.table][0]) and _tells_apart(table, links[b.table][0]):
+                    continue
+                # what tells the rows apart is enough, the other name is said with it: "X's song"
+                first, second = (a, b) if _tells_apart(table, links[a.table][0]) else (b, a)
+                frame = self._with(Frame(table), links[first.table][0], (first,), ())
+                yield replace(
+                    frame,
+                    mask=frame.mask | second.mask,
+                    solid=frame.solid | second.mask,
+                    cost=frame.cost + second.cost + SAID_WITH,
+                )
 
     def _with(self, frame: Frame, column: Column, things: Sequence[Named], others: tuple[Named, ...]) -> Frame:
         mask, cost = 0, 0.0
@@ -176,10 +220,19 @@ class OfRecords(Reader):
     def _narrowed(self, frame: Frame) -> Frame:
         """The frame with every value, idiom and number of its table that the question has."""
         held: dict[str, Atom] = {}
+        for p in sorted(self.question.placed, key=lambda p: -p.mask.bit_count()):
+            if p.table == frame.table.name and not p.mask & frame.solid:
+                frame = frame.also(Where(p.column, p.op, (p.value,)), mask=p.mask, solid=p.mask)
+                frame = replace(frame, said=(*frame.said, (p.column, p.mask)))
+                break
         for a in sorted(self.question.of("value"), key=lambda a: -a.mask.bit_count()):
             if a.meant.table != frame.table.name or a.mask & frame.solid or not a.meant.values:
                 continue
+            if self._is_fixed(frame, frame.table.column(a.meant.column)):
+                continue
             if self._is_small(a) and not self._leads_to_other(a, frame):
+                continue
+            if self._is_part_of_number(a, frame):
                 continue
             if not any(h.mask & a.mask for h in held.values()):
                 held.setdefault(a.meant.column, a)
@@ -188,6 +241,7 @@ class OfRecords(Reader):
             # a flag or a result is said by a verb that may say other things too
             solid = a.mask if frame.table.column(column).type == "TEXT" else 0
             frame = frame.also(Where(column, "=" if len(values) == 1 else "in", values), mask=a.mask, solid=solid)
+            frame = replace(frame, said=(*frame.said, (column, a.mask)))
         for a in sorted(self.question.of("test"), key=lambda a: -a.mask.bit_count()):
             if a.meant.table == frame.table.name and not a.mask & frame.solid and not self._weighs_up(a):
                 test = self.composer.lexicon.tests[a.meant.name]
@@ -206,6 +260,14 @@ class OfRecords(Reader):
         masks = [a.mask for a in self.question.of("test", name)]
         return [i for i in range(len(self.question.words)) if any(m >> i & 1 for m in masks)]
 
+    def _is_part_of_number(self, a: Atom, frame: Frame) -> bool:
+        """Whether the words belong to a phrase that asks for a number: "drew" in "drew a crowd"."""
+        return any(
+            b.mask != a.mask and b.mask & a.mask == a.mask and frame.table.column(b.meant.column).numeric
+            for b in (*self._columns_of_table(frame.table), *self.question.of("most"))
+            if b.meant.table == frame.table.name
+        )
+
     def _is_small(self, a: Atom) -> bool:
         return all(self.question.weights[i] == 0 for i in range(a.first, a.last + 1) if a.mask >> i & 1)
 
@@ -219,8 +281,8 @@ class OfRecords(Reader):
         """ "More than 5 million shares": a number behind words that compare, near a column."""
         scales = self.composer.lexicon.generic["scales"]
         timed = 0
-        for t in self.question.times:
-            timed |= t.mask
+        for mask in [*(t.mask for t in self.question.times), *(p.mask for p in self.question.placed)]:
+            timed |= mask
         for i, number in self.question.numbers:
             if (timed | frame.solid) >> i & 1:
                 continue
@@ -290,14 +352,22 @@ class OfRecords(Reader):
     def _timed(self, frame: Frame) -> Iterator[Frame]:
         """The frame for each time the question names; without one, the latest row and all rows so far."""
         table = frame.table
-        times = [t for t in self.question.times if not t.mask & frame.solid]
+        times = [t for t in self.question.times if self._is_free(t, frame)]
         until = self._until_now(frame)
         tops = list(self._by_moment(frame))
         for t in times:
+            # "the last week of 2005 (December 31)": the year is said twice
+            again = sum(o.mask for o in times if o is not t and _holds_time(o, t))
             # "on the day when it closed ..." and "went ex in august": other words for the day belong to its condition
-            timed = frame.also(*self._within(t, table), mask=t.mask | self._date_words(frame), solid=t.mask)
+            words = t.mask | again | self._date_words(frame)
+            timed = frame.also(*self._within(t, table), mask=words, solid=t.mask | again)
             timed = replace(timed, times=(t,), one=t.first is not None and t.first == t.last)
             yield timed
+            if self.domain.is_asked_by_day(table) and t.first is None and t.last is not None:
+                # "as of the chart of a day" is that chart
+                that_day = replace(t, first=t.last)
+                at_end = frame.also(*self._within(that_day, table), mask=t.mask, solid=t.mask)
+                yield replace(at_end, times=(that_day,), one=True)
             for top, mask in tops:
                 if not mask & t.mask:
                     yield replace(timed, top=top, mask=timed.mask | mask, one=top.n == 1)
@@ -308,12 +378,30 @@ class OfRecords(Reader):
         for top, mask in tops:
             coming = not top.descending and self._is_coming(mask)
             limit = (Where(table.moment, ">", (self.now,)),) if coming else until
+            if self.domain.is_asked_by_day(table) and top.descending:
+                latest = frame.also(*self._latest(table), mask=mask, cost=extra)
+                yield replace(latest, one=True)
             yield replace(frame.also(*limit, mask=mask, cost=extra), top=top, one=top.n == 1)
         if not tops:
             yield frame.also(*until, cost=extra)
-            if frame.anchor is not None:
+            if self.domain.is_asked_by_day(table):
+                if not self.wanted.date:
+                    yield replace(frame.also(*self._latest(table), cost=LATEST + extra), one=True)
+            elif frame.anchor is not None:
                 latest = frame.also(*until, cost=LATEST + extra)
                 yield replace(latest, top=Top(table.moment, True), one=True)
+
+    def _latest(self, table: Table) -> tuple[Condition, ...]:
+        """The last rows of a series before the question, where days have to be named."""
+        now = dt.date.fromisoformat(self.now)
+        first = now - dt.timedelta(days=max(table.every, 1) - 1)
+        return (Where(table.moment, "between", (first.isoformat(), self.now)),)
+
+    def _is_free(self, t: Time, frame: Frame) -> bool:
+        """Whether a time's words are not those of a name. With a value it may share some: "the regular season"."""
+        shared = t.mask & frame.solid
+        values = self._masks(mask for _, mask in frame.said)
+        return not shared or (shared != t.mask and not shared & ~values)
 
     def _within(self, t: Time, table: Table) -> tuple[Condition, ...]:
         """The condition that a time puts on the moment of a table."""
@@ -328,6 +416,11 @@ class OfRecords(Reader):
             low, high = (d.isoformat() if d else "" for d in (first, last))
         if (low and not high) or (high and low < self.now[: len(low)] < high):
             high = high and self.now
+        if low and low == high and table.every > 1:
+            # the rows that come next after a day are those of its week
+            assert first is not None
+            end = first + dt.timedelta(days=table.every - 1)
+            return (Where(column.name, "between", (low, end.isoformat())),)
         if low and low == high:
             return (Where(column.name, "=", (low,)),)
         if low and high:
@@ -337,6 +430,8 @@ class OfRecords(Reader):
         return (Where(column.name, "<=", (high,)),) if high else ()
 
     def _until_now(self, frame: Frame) -> tuple[Condition, ...]:
+        if self.domain.is_asked_by_day(frame.table):
+            return ()  # every day would have to be asked for by itself
         return self._until_now_of(frame.table.column(frame.table.moment))
 
     def _until_now_of(self, column: Column) -> tuple[Condition, ...]:
@@ -363,10 +458,12 @@ class OfRecords(Reader):
         for meaning, mask, cost, fit in self._asks(frame):
             if isinstance(meaning, Exists) or not self.wanted.yes_no:
                 yield self.reading(meaning, frame.mask | mask, frame.cost + cost, fit)
-            if isinstance(meaning, Names) and frame.one or isinstance(meaning, Aggregate) and meaning.function == "sum":
-                if frame.anchor is not None and frame.table.column(meaning.column).unit == "USD":
-                    yield from self._dealt(meaning, frame.mask | mask, frame.cost + cost)
+            if isinstance(meaning, (Names, Aggregate)) and self._is_priced(frame, meaning):
+                yield from self._dealt(meaning, frame.mask | mask, frame.cost + cost)
             yield from self._compared(frame, meaning, mask, cost)
+        if frame.others and frame.top is None and any(self._is_narrow(frame, c) for c in frame.conditions):
+            # "who has more wins": rows of a kind are counted, although nobody says so
+            yield from self._compared(frame, Count(frame.rows), 0, 0.0)
         if frame.others and frame.anchor is not None:
             for column, _, mask in self.composer.superlatives(frame.table):
                 if column.numeric and not mask & frame.solid:
@@ -374,8 +471,16 @@ class OfRecords(Reader):
                     yield from self._compared(frame, one if frame.one else every, mask, 0.0 if frame.one else SUMMED)
         yield from self._changed(frame)
 
+    def _is_priced(self, frame: Frame, value: Names | Aggregate) -> bool:
+        """Whether a value is one amount of money."""
+        one = frame.one if isinstance(value, Names) else value.function == "sum"
+        return one and frame.anchor is not None and frame.table.column(value.column).unit == "USD"
+
     def _asks(self, frame: Frame) -> Iterator[tuple[Meaning, int, float, float]]:
         """(meaning, words, cost, fit) of everything that can be asked of the rows."""
+        if frame.sides:
+            yield from self._of_sides(frame)
+            return
         yield from self._of_columns(frame)
         yield from self._of_best(frame)
         yield from self._of_sides(frame)
@@ -387,7 +492,11 @@ class OfRecords(Reader):
                 yield Calculate(m.function, Names(frame.rows, m.first), Names(frame.rows, m.second)), a.mask, 0.0, FITS
 
     def _of_columns(self, frame: Frame) -> Iterator[tuple[Meaning, int, float, float]]:
-        for a in self._columns_of_table(frame.table):
+        said = self._columns_of_table(frame.table)
+        if frame.others and frame.one:
+            # "which was ranked higher": what is compared is said by how
+            said = said + [a for a in self.question.of("most") if a.meant.table == frame.table.name]
+        for a in said:
             column = frame.table.column(a.meant.column)
             if a.mask & frame.solid or column.links or self._is_fixed(frame, column):
                 continue
@@ -398,16 +507,25 @@ class OfRecords(Reader):
                 yield Names(frame.rows, column.name), a.mask | counted, far, FITS if counted else fit
             if not column.numeric or frame.one:
                 continue
-            said = False
+            aggregated = False
             for name, function in (("sum", "sum"), ("average", "avg"), ("highest", "max"), ("lowest", "min")):
-                for op in self.question.of("op", name):
+                ops = [op for op in self.question.of("op", name) if not op.mask & (a.mask | frame.solid)]
+                again = self._masks(op.mask for op in ops) if function in ("sum", "avg") else 0
+                for op in ops:
+                    if self.composer.says_most(op, column, frame.table) or turns(op, column, name == "highest"):
+                        continue  # a superlative of its own
                     near = function in ("sum", "avg") or distance(op.mask, a.mask) <= 2
-                    if near and not op.mask & (a.mask | frame.solid):
-                        said = True
-                        yield Aggregate(function, frame.rows, column.name), a.mask | op.mask, far, self._fit_number()
-            if (function := self._extreme(a)) and not said:
+                    if near:
+                        aggregated = True
+                        yield (
+                            Aggregate(function, frame.rows, column.name),
+                            a.mask | op.mask | again,
+                            far,
+                            self._fit_number(),
+                        )
+            if (function := self._extreme(a)) and not aggregated:
                 yield Aggregate(function, frame.rows, column.name), a.mask, far, self._fit_number()
-            elif not said and frame.top is None:
+            elif not aggregated and frame.top is None:
                 # "how many shares were traded" asks for their sum
                 extra = (0.0, self._fit_number()) if counted or a.meant.kind == "ask" else (SUMMED, fit)
                 if column.adds:
@@ -435,6 +553,9 @@ class OfRecords(Reader):
         """The function that a phrase for a column implies over several rows: the "highest price" of a month."""
         first = a.phrase.split()[0]
         generic = self.composer.lexicon.generic
+        column = self.domain.table(a.meant.table).column(a.meant.column)
+        if any(first in phrase.split() for phrase in (*column.least, *column.most)):
+            return ""  # a superlative of its own: the highest place is the lowest number
         return "max" if first in generic["highest"] else "min" if first in generic["lowest"] else ""
 
     def _counted(self, a: Atom, frame: Frame) -> int:
@@ -446,6 +567,12 @@ class OfRecords(Reader):
             if op.last < a.first and not between and "time" not in op.phrase:
                 return op.mask
         return 0
+
+    def _masks(self, masks: Iterable[int]) -> int:
+        out = 0
+        for m in masks:
+            out |= m
+        return out
 
     def _fit(self, a: Atom, column: Column) -> float:
         """How well a column answers the question word."""
@@ -514,12 +641,23 @@ class OfRecords(Reader):
             if bound is not None and len(bound.set.entities) == 1:
                 continue
             asked = [a for a in self._columns_of_table(frame.table) if a.meant.column == column.name]
+            rows = _in_order(frame)
+            fit = self.wanted.fit_rows(target)
+            said = fit if self.wanted.number or self.wanted.yes_no else max(fit, 0.0)
             for a in asked:
                 if not a.mask & frame.solid:
-                    yield Names(frame.rows, column.name), a.mask, 0.0, FITS if a.meant.kind == "ask" else 0.0
-            fit = FITS if self.picks and self._is_chosen(frame) else self.wanted.fit_rows(target)
+                    yield Names(rows, column.name), a.mask, 0.0, FITS if a.meant.kind == "ask" else said
+            fit = FITS if self.picks and self._is_chosen(frame) else fit
             if fit > 0 and not asked:
-                yield Names(frame.rows, column.name), 0, 0.0, fit
+                yield Names(rows, column.name), 0, 0.0, fit
+            for op in self.question.of("op", "count") if frame.top is None else ():
+                # "how many (different) songs": the things, each once
+                nouns = [a for a in (*asked, *self.question.of("table")) if a in asked or a.meant.table == target]
+                near = [a for a in nouns if op.last < a.first <= op.last + 6 and not a.mask & (op.mask | frame.solid)]
+                if near and bound is None:
+                    first = min(near, key=lambda a: a.first)
+                    things = Set(target, (Through(frame.rows),))
+                    yield Count(things), op.mask | first.mask, 0.02 * (first.first - op.last - 1), FITS
 
     def _tops_said(self, frame: Frame) -> bool:
         return next(self._by_moment(frame), None) is not None
@@ -533,9 +671,13 @@ class OfRecords(Reader):
         narrowed = any(self._is_narrow(frame, c) for c in frame.conditions)
         words = sum(a.mask for a in self.question.of("table") if a.meant.table == frame.table.name)
         for op in self.question.of("op", "count"):
-            if not op.mask & frame.solid and frame.top is None:
+            if not op.mask & frame.solid and frame.top is None and not self._is_single(frame):
                 near = 0.0 if words or narrowed else 0.6
                 yield Count(frame.rows), op.mask, near, FITS
+        for op in self.question.of("op", "sum") if frame.top is None and not self._is_single(frame) else ():
+            # "total weeks", of which nothing else is to be added up
+            if words >> (op.last + 1) & 1 and not op.mask & frame.solid:
+                yield Count(frame.rows), op.mask | words, 0.0, FITS
         if self.wanted.yes_no and (narrowed or (frame.times and words)):
             yield Exists(frame.rows), 1, 0.0, FITS
         # "when" alone asks for the day of something that is said of the rows
@@ -553,9 +695,25 @@ class OfRecords(Reader):
             )
         for op in self.question.of("op", "percent") if narrowed and frame.top is None else ():
             if not op.mask & frame.solid:
-                every = Set(frame.table.name, tuple(c for c in frame.conditions if not self._is_narrow(frame, c)))
-                share = Calculate("percent", Count(frame.rows), Count(every))
-                yield share, op.mask, 0.0, FITS
+                yield Calculate("percent", Count(frame.rows), Count(self._every(frame, op))), op.mask, 0.0, FITS
+
+    def _is_single(self, frame: Frame) -> bool:
+        """Whether there is at most one row: how a thing did on a day."""
+        bound = {c.column for c in frame.conditions if isinstance(c, To)}
+        return frame.one and {*frame.table.key} <= {frame.table.moment, *bound}
+
+    def _every(self, frame: Frame, op: Atom) -> Set:
+        """The rows of a frame without what stands next to "percentage": "the winning percentage at home"."""
+        if _stands_alone(frame.table, self.domain) and frame.anchor is not None:
+            # of all weeks, not of its own: those when anything was there
+            return Set(frame.table.name, tuple(c for c in frame.conditions if not isinstance(c, To)))
+        near = min((distance(mask, op.mask), column) for column, mask in frame.said)[1] if frame.said else ""
+        kept = (
+            c
+            for c in frame.conditions
+            if not self._is_narrow(frame, c) or (near and not (isinstance(c, Where) and c.column == near))
+        )
+        return Set(frame.table.name, tuple(kept))
 
     def _is_narrow(self, frame: Frame, c: Condition) -> bool:
         """Whether a condition chooses among the rows of a thing and a time."""
@@ -592,10 +750,12 @@ class OfRecords(Reader):
             yield self.reading(Calculate("total", values[0], values[1]), words | op.mask, cost, FITS)
 
     def _directions(self, frame: Frame, meaning: Value) -> Iterator[tuple[bool, int]]:
+        column = getattr(meaning, "column", "")
+        own = frame.table.by_name.get(column)
         for name, descending in (("higher", True), ("highest", True), ("lower", False), ("lowest", False)):
             for op in self.question.of("op", name):
-                yield descending, op.mask
-        column = getattr(meaning, "column", "")
+                if own is None or not self.composer.says_most(op, own, frame.table):
+                    yield descending != (own is not None and turns(op, own, descending)), op.mask
         for a in self._columns_of_table(frame.table):
             # "opened at the highest price"
             if a.meant.column != column and (function := self._extreme(a)):
@@ -657,7 +817,7 @@ class OfRecords(Reader):
         percent = self.question.of("op", "percent")
         moves = [(name, op) for name in ("gain", "loss", "change") for op in self.question.of("op", name)]
         names = {name for name, _ in moves}
-        for name, op in moves:
+        for name in dict.fromkeys(name for name, _ in moves):
             said = words | sum({o.mask for _, o in moves}) | sum(p.mask for p in percent[:1])
             sign = 0 if len(names) > 1 else {"gain": 0 if percent else 1, "loss": -1}.get(name, 0)
             one, other = (before, close) if percent or sign < 0 else (close, before)
@@ -694,6 +854,35 @@ class OfRecords(Reader):
 def _moving(name: str, percent: bool) -> str:
     """The function that reckons a move: a fall is said as what it fell by."""
     return ("fall" if name == "loss" else "change") if percent else "difference"
+
+
+def _in_order(frame: Frame) -> Set:
+    """The rows of a frame in the order of their places, if it has the first of these: "the top five"."""
+    for c in frame.conditions:
+        if isinstance(c, Where) and c.op == "<=" and frame.one and frame.top is None and isinstance(c.values[0], int):
+            return replace(frame.rows, top=Top(c.column, False, c.values[0]))
+    return frame.rows
+
+
+def _stands_alone(table: Table, domain: Domain) -> bool:
+    """Whether rows can be had without naming a thing that they link to."""
+    links = {c.name for c in table.columns if c.links}
+    return any(not links & set(a.needs) for a in domain.accesses[table.name])
+
+
+def _tells_apart(table: Table, column: Column) -> bool:
+    return column.name in table.key
+
+
+def _holds_time(wide: Time, narrow: Time) -> bool:
+    """Whether one time lies within another that is longer."""
+    if None in (wide.first, wide.last, narrow.first, narrow.last) or wide == narrow:
+        return False
+    assert wide.first is not None
+    assert wide.last is not None
+    assert narrow.first is not None
+    assert narrow.last is not None
+    return wide.first <= narrow.first and narrow.last <= wide.last and wide.grain != narrow.grain
 
 
 def _is_later(time: Time, start: Time) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from .meaning import (
     Aggregate,
+    Calculate,
     Compare,
     Count,
     Is,
@@ -46,8 +47,24 @@ class OfSeveral(Reader):
                     fit = min(fit, self._fit_which())
                     values = tuple(Names(s, column.name) for s in sets)
                     yield self.reading(Which(values, names, descending), mask | words | ors, total_cost, fit)
+            yield from self._by_measure(options, names, mask, solid, total_cost)
             yield from self._by_count(options, names, mask, solid, total_cost)
             yield from self._aggregates(options, mask, solid, total_cost)
+
+    def _by_measure(
+        self, options: list[Part], names: tuple[str, ...], mask: int, solid: int, cost: float
+    ) -> Iterator[Reading]:
+        """Who lived longer: a quantity that a domain's template file makes of two columns."""
+        for a in self.question.of("most_measure"):
+            m = self.composer.lexicon.measures[a.meant.name]
+            if m.table != options[0].set.table or a.mask & solid:
+                continue
+            exact = _finer(m.function)
+            values = tuple(Calculate(exact, Names(o.set, m.first), Names(o.set, m.second)) for o in options)
+            if self.wanted.yes_no and len(options) == 2:
+                yield self.reading(Compare(values[0], values[1], a.meant.flag), mask | a.mask | 1, cost, FITS)
+            elif not self.wanted.yes_no:
+                yield self.reading(Which(values, names, a.meant.flag), mask | a.mask, cost, FITS)
 
     def _by_count(
         self, options: list[Part], names: tuple[str, ...], mask: int, solid: int, cost: float
@@ -97,6 +114,11 @@ class OfSeveral(Reader):
                         yield self.reading(
                             Aggregate(function, merged, column.name), mask | op.mask | a.mask, cost, FITS
                         )
+
+
+def _finer(function: str) -> str:
+    """Days where years are said: two people may have lived as many years."""
+    return "days" if function == "years" else function
 
 
 def _shape(grown: Set, origin: Set) -> str | None:

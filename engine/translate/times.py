@@ -77,7 +77,7 @@ def times(text: str, now: dt.datetime, zone: str | None = None) -> list[Span]:
         found += more
     found += list(_clocked(text, found))
     found += list(_ranges(text, found, now.date()))
-    spans = (_span(text, f) for f in _longest(found))
+    spans = (_span(text, f) for f in _dated(text, _longest(found)))
     return [s for s in spans if s is not None]
 
 
@@ -304,6 +304,21 @@ def _same_year(a: Period, b: Period) -> tuple[Period, Period]:
     except ValueError:
         pass
     return a, b
+
+
+def _dated(text: str, found: list[_Found]) -> list[_Found]:
+    """Put a day without a year into the year right before it: "the last week of 2005 (december 31)"."""
+    out = []
+    for f in found:
+        for year in found:
+            beside = text[year.end : f.start].strip(" ,-") == "(" and year.period.grain == "year"
+            if beside and f.period.in_year is not None:
+                try:
+                    f = replace(f, period=f.period.in_year(year.period.first.year))
+                except ValueError:  # February 29
+                    break
+        out.append(f)
+    return out
 
 
 def _longest(found: list[_Found]) -> list[_Found]:

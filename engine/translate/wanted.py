@@ -15,6 +15,8 @@ SURE = 0.3  # what a name may cost that is surely meant
 _OPENERS = frozenset(
     ["did", "does", "do", "is", "was", "were", "are", "has", "have", "had", "can", "could", "will", "would"]
 )
+_ASKING = frozenset(["did", "does", "do", "is", "was", "were", "are", "has", "have", "had"])
+_QUESTION_WORDS = frozenset(["who", "whom", "whose", "what", "which", "when", "where", "why", "how"])
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,10 @@ def wanted(question: Question) -> Wanted:
     offers = _offers(q)
     explanation = "why" in words or ("how" in words and not measured)
     return Wanted(
-        yes_no=first in _OPENERS and not counts and not any(a.first == 0 for a in q.of("op", "polite")) and not offers,
+        yes_no=(first in _OPENERS or _opens_late(question, words))
+        and not counts
+        and not any(a.first == 0 for a in q.of("op", "polite"))
+        and not offers,
         person=who,
         date="when" in words or any(f"{wh} {of}" in text for wh in ("what", "which") for of in ("day", "date", "year")),
         moments=frozenset(a.meant.table for a in asking if a.phrase == "when"),
@@ -114,6 +119,19 @@ def _one_of_these(text: str) -> bool:
     return text.startswith(("which of ", "who of ", "which one of ")) or "which of these" in text
 
 
+def _opens_late(question: Question, words: list[str]) -> bool:
+    """Whether the verb of a yes-no question stands behind a time or a clause: "last week, did they win"."""
+    if any(w in _QUESTION_WORDS for w in words):
+        return False
+    text = question.text
+    for i, word in enumerate(words[1:], 1):
+        if word in _ASKING:
+            before = text[question.words[i - 1].end : question.words[i].start]
+            timed = any(t.mask & 1 and t.mask.bit_length() == i for t in question.times)
+            return timed or bool({",", ":", ";", "-", "."} & set(before))
+    return False
+
+
 def asked_before(question: Question, ops: list[Atom]) -> bool:
     """Whether "which" or "who" comes before a count: then things are asked for, by their number."""
     first = min(a.first for a in ops)
@@ -139,6 +157,10 @@ def _how_is_measured(words: list[str]) -> bool:
             "well",
             "highly",
             "high",
+            "heavy",
+            "dense",
+            "deep",
+            "hot",
         )
         for b in after
     )

@@ -64,13 +64,14 @@ class CragApi:
     def names(self, table: str) -> Iterator[tuple[str, Any, float]]:
         """Yield (name, id, weight) of the rows of `table`; larger weights are better known, within one table.
 
-        Raises SourceError naming the data file that cannot be used.
+        Raises SourceError naming the data file that cannot be used; 404 if there are no data of the domain at all.
         """
         for domain in self._domains:
             try:
                 yield from domain.names(table)
             except DataFileError as e:
-                raise SourceError(str(e), endpoint=table, status=500) from e
+                has_data = any((self.base / Path(name).parts[0]).is_dir() for name in domain.files)
+                raise SourceError(str(e), endpoint=table, status=500 if has_data else 404) from e
 
     def fingerprint(self) -> str:
         """Return a text that changes when a data file does: its name, size or time of change."""

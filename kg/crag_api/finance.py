@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from kg.crag_api.companies import NO_VALUE, Companies, is_share, short_names
-from kg.crag_api.company_names import spoken_names
+from kg.company_names import first_words, is_share, short_names
+from kg.crag_api.companies import NO_VALUE, Companies
 from kg.crag_api.endpoints import Endpoint, Param
 from kg.crag_api.files import Once
 from kg.crag_api.keyed import Keyed
@@ -92,7 +92,7 @@ class Finance:
         )
 
     def names(self, table: str) -> Iterator[tuple[str, Any, float]]:
-        """Yield (name, ticker, weight) for table company: the stored name, shorter and spoken ones, and the ticker."""
+        """Yield (name, ticker, weight) for table company: the stored name, shorter ones, and the ticker."""
         if table == "company":
             shares = []
             for name, ticker in self._companies().listed():
@@ -101,7 +101,7 @@ class Finance:
                 shares += [(text, ticker, weight) for text in short[-1:]]
                 for text in dict.fromkeys((name, *short, ticker)):
                     yield text, ticker, weight
-            yield from spoken_names(shares)
+            yield from first_words(shares)
 
     def _ticker(self, query: str) -> str | None:
         ticker = self._companies().ticker(query)

@@ -19,7 +19,6 @@ from typing import Any
 
 from kg.crag_api.endpoints import Endpoint, Param
 from kg.crag_api.files import DataFileError, Once, read_rows
-from kg.crag_api.team_names import NOT_SAID, nba_aliases
 from kg.crag_api.to_json import as_read_from_sql, by_column
 
 SQLITE, GAMES, PLAYS = "sports/nba.sqlite", "sports/nba_game.json", "sports/nba_play_by_play.json"
@@ -52,7 +51,7 @@ class Nba:
         )
 
     def names(self, table: str) -> Iterator[tuple[str, Any, float]]:
-        """Yield (name, key, weight) of the teams, under all their names, or of the players."""
+        """Yield (name, key, weight) of the teams or of the players."""
         if table == "nba_team":
             yield from self._games().names()
         elif table == "nba_player":
@@ -70,6 +69,7 @@ class Nba:
         return self._data().reply("play_by_play", sorted(runs))
 
 
+NOT_SAID = frozenset({"MIN", "WAS"})  # abbreviations of teams that are words of questions
 Run = tuple[int, int]  # the first and the last of consecutive row ids
 
 
@@ -150,7 +150,7 @@ class GameRows:
         return runs_of(rows)
 
     def names(self) -> Iterator[tuple[str, str, float]]:
-        """Yield (name, full name, weight) for each name of each team; more games, and recent ones, weigh more."""
+        """Yield (name, full name, weight) of each team and its abbreviation; more games, and recent ones, weigh more."""
         lately = str(int((max(self._last.values(), default="") or "0")[:4]) - 1)
         for team, rows in self._of.items():
             if not team:
@@ -159,8 +159,6 @@ class GameRows:
             if self._last[team] < lately:  # "Hornets" are those of today, not those who have moved
                 weight /= 2
             yield team, team, weight
-            for alias, share in nba_aliases(team):
-                yield alias, team, share * weight
             short = self._short[team]
             if short and short not in NOT_SAID:
                 yield short, team, 0.9 * weight

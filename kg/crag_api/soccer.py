@@ -14,7 +14,6 @@ from typing import Any
 from kg.crag_api.endpoints import Endpoint, Param
 from kg.crag_api.files import DataFileError, Once, existing, read_rows
 from kg.crag_api.frames import Frame, load_frame
-from kg.crag_api.team_names import SOCCER
 from kg.crag_api.to_json import by_column
 
 PICKLE = "sports/soccer_team_match_stats.pkl"
@@ -39,7 +38,7 @@ class Soccer:
         )
 
     def names(self, table: str) -> Iterator[tuple[str, Any, float]]:
-        """Yield (name, key, weight) of the teams, under all their names."""
+        """Yield (name, key, weight) of the teams."""
         if table == "soccer_team":
             yield from self._games().names()
 
@@ -73,13 +72,10 @@ class TeamGames:
         return by_column(labels, {name: [values[row] for row in rows] for name, values in self._columns.items()})
 
     def names(self) -> Iterator[tuple[str, str, float]]:
-        """Yield (name, name in the data, weight) for each name of each team; the weight grows with its games."""
+        """Yield (name, the same name, weight) of each team; the weight grows with its games."""
         for team, rows in self._of.items():
             if isinstance(team, str) and team:
-                weight = math.log10(1 + len(rows))
-                yield team, team, weight
-                for alias in SOCCER.get(team, ()):
-                    yield alias, team, 0.95 * weight
+                yield team, team, math.log10(1 + len(rows))
 
 
 def read_games(base: Path) -> TeamGames:
