@@ -305,6 +305,9 @@ def _quality(reading: Reading, strange: int, passed_over: float) -> float:
 
 
 _TELLING = ("column", "ask", "value", "measure", "test", "most")
+_DENIALS = frozenset(
+    "no not never without neither nor except isn't aren't wasn't weren't doesn't don't didn't hasn't haven't".split()
+)
 _OPERATORS = tuple(
     "highest lowest higher lower difference ratio percent average sum count gain loss before after above below".split()
 )
@@ -324,6 +327,9 @@ def _passed_over(asked: Question, reading: Reading, today: dt.date) -> float:
             quality *= UNTIMED
     for i, _ in asked.numbers:
         if not (reading.mask | timed) >> i & 1 and asked.weights[i]:
+            quality *= UNTIMED
+    for i, w in enumerate(asked.words):
+        if w.text in _DENIALS and not reading.mask >> i & 1:
             quality *= UNTIMED
     said = [a for kind in _TELLING for a in asked.of(kind)] + [a for name in _OPERATORS for a in asked.of("op", name)]
     unused = {a.mask for a in said if not a.mask & (reading.mask | timed) and asked.weight(a.mask)}

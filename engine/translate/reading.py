@@ -87,7 +87,11 @@ class Reader:
 
     def reading(self, meaning: Meaning, mask: int, cost: float, fit: float) -> Reading:
         q = self.question
-        mask |= self._nouns_of(_tables(meaning)) | self._columns_of(_columns(meaning)) | self._roles_of(meaning)
+        mask |= (
+            self._nouns_of(_tables(meaning))
+            | self._columns_of(_columns(meaning), _tops(meaning))
+            | self._roles_of(meaning)
+        )
         explained = q.weight(mask)
         covered = explained / q.total if q.total else 0.0
         cost += self._misplaced_year(meaning) + self._loops(meaning)
@@ -110,11 +114,13 @@ class Reader:
                 mask |= a.mask
         return mask
 
-    def _columns_of(self, columns: frozenset[tuple[str, str]]) -> int:
+    def _columns_of(self, columns: frozenset[tuple[str, str]], tops: frozenset[tuple[str, str]]) -> int:
         """Other words for a column that is asked for anyway, and its unit: "longer runtime", "in minutes"."""
         mask = 0
         for a in self.question.of("column") + self.question.of("ask") + self.question.of("most"):
-            if (a.meant.table, a.meant.column) in columns:
+            # "the first date" asks for more than the dates
+            first = a.meant.kind == "most" and a.meant.column == self.domain.table(a.meant.table).moment
+            if (a.meant.table, a.meant.column) in columns and (not first or (a.meant.table, a.meant.column) in tops):
                 mask |= a.mask
         for table, name in columns:
             unit = self.domain.table(table).column(name).unit
@@ -231,6 +237,11 @@ def _columns(meaning: Meaning | Given) -> frozenset[tuple[str, str]]:
         case Compare(first=a, second=b) | Calculate(first=a, second=b):
             return _columns(a) | _columns(b)
     return frozenset()
+
+
+def _tops(meaning: Meaning | Given) -> frozenset[tuple[str, str]]:
+    """The columns by which rows are the first or the last."""
+    return frozenset((s.table, s.top.column) for s in _role_sets(meaning) if s.top is not None)
 
 
 def _set_tables(s: Set) -> frozenset[str]:

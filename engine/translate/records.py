@@ -247,6 +247,9 @@ class OfRecords(Reader):
                 test = self.composer.lexicon.tests[a.meant.name]
                 said = sum(1 << i for i in self._words_of_test(a.meant.name))
                 frame = frame.also(Than(test.column, test.op, test.other), mask=said, solid=said)
+                for b in self._columns_of_table(frame.table):
+                    if b.meant.column in (test.column, test.other):
+                        frame = replace(frame, mask=frame.mask | b.mask)
                 break
         return self._numbered(frame)
 
@@ -797,7 +800,8 @@ class OfRecords(Reader):
                 one, other = (first, last) if percent or sign < 0 else (last, first)
                 meaning = Calculate(_moving(name, bool(percent)), one, other, 0 if percent and sign > 0 else abs(sign))
                 said = words | op.mask | sum(p.mask for p in percent[:1])
-                yield self.reading(meaning, said, frame.cost, FITS)
+                if not self.wanted.yes_no:
+                    yield self.reading(meaning, said, frame.cost, FITS)
                 if frame.anchor is not None and frame.others:
                     yield from self._compared(frame, meaning, said, 0.0)
         yield from self._dealt(Calculate("difference", last, first), words, frame.cost)
@@ -824,14 +828,15 @@ class OfRecords(Reader):
             meaning = Calculate(
                 _moving(name, bool(percent)) if sign or not percent else "change", one, other, abs(sign)
             )
-            yield self.reading(meaning, said, frame.cost, FITS)
+            if not self.wanted.yes_no:
+                yield self.reading(meaning, said, frame.cost, FITS)
             if frame.anchor is not None and frame.others:
                 yield from self._compared(frame, meaning, said, 0.0)
 
     def _dealt(self, value: Value, words: int, cost: float) -> Iterator[Reading]:
         """ "50 shares of it": so many times a value; "how many shares for $5,000": how often it goes into a sum."""
         pieces = self.composer.lexicon.pieces
-        if pieces is None:
+        if pieces is None or self.wanted.yes_no:
             return
         q = self.question
         dealing = sum(1 << i for i, w in enumerate(q.words) if w.stem in pieces.dealing)

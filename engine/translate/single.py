@@ -28,6 +28,8 @@ class OfOne(Reader):
     def readings(self) -> Iterator[Reading]:
         for part in self.parts:
             table = self.domain.table(part.set.table)
+            if table.moment and part.set.top is not None and part.set.top.column == table.moment:
+                continue  # the latest up to now, or the next: rows of dated tables are read by themselves
             if table.is_entity and not part.set.is_entity:
                 # a name that the question itself gives is no answer to it
                 given = 1.5 if self._given(part.set) else 0.0
