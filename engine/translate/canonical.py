@@ -141,6 +141,8 @@ class Canonical:
 
     def _weight(self, word: Token, i: int, atoms: list[Atom], named: list[Named], times: list[Time]) -> float:
         """How much it matters that a word is explained. Small words count where they make a phrase ("up for")."""
+        if word.stem == "year" and any(t.mask.bit_length() == i + 1 and t.mask.bit_count() > 1 for t in times):
+            return 0.5  # "this year" was said on purpose
         if word.stem in self.lexicon.ignored or not word.text[0].isalnum():
             phrased = any(
                 a.mask >> i & 1
@@ -306,10 +308,44 @@ def _quality(reading: Reading, strange: int, passed_over: float) -> float:
 
 _TELLING = ("column", "ask", "value", "measure", "test", "most")
 _DENIALS = frozenset(
-    "no not never without neither nor except isn't aren't wasn't weren't doesn't don't didn't hasn't haven't".split()
+    [
+        "no",
+        "not",
+        "never",
+        "without",
+        "neither",
+        "nor",
+        "except",
+        "isn't",
+        "aren't",
+        "wasn't",
+        "weren't",
+        "doesn't",
+        "don't",
+        "didn't",
+        "hasn't",
+        "haven't",
+    ]
 )
 _OPERATORS = tuple(
-    "highest lowest higher lower difference ratio percent average sum count gain loss before after above below".split()
+    [
+        "highest",
+        "lowest",
+        "higher",
+        "lower",
+        "difference",
+        "ratio",
+        "percent",
+        "average",
+        "sum",
+        "count",
+        "gain",
+        "loss",
+        "before",
+        "after",
+        "above",
+        "below",
+    ]
 )
 
 

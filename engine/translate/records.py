@@ -547,7 +547,8 @@ class OfRecords(Reader):
         for a, b in itertools.combinations(numbers, 2):
             if a.meant.column == b.meant.column or a.mask & b.mask:
                 continue
-            for op in self.question.of("op", "difference"):
+            moves = [op for name in ("difference", "change", "gain", "loss") for op in self.question.of("op", name)]
+            for op in moves:
                 if not op.mask & (a.mask | b.mask | frame.solid):
                     one, other = (Names(frame.rows, x.meant.column) for x in (a, b))
                     yield Calculate("distance", one, other), a.mask | b.mask | op.mask, 0.0, FITS
@@ -806,11 +807,18 @@ class OfRecords(Reader):
                     yield from self._compared(frame, meaning, said, 0.0)
         yield from self._dealt(Calculate("difference", last, first), words, frame.cost)
 
+    def _numbers_of(self, frame: Frame) -> list[Atom]:
+        """The words for numbers of the rows that nothing else uses."""
+        found = [a for a in self._columns_of_table(frame.table) if not a.mask & frame.mask]
+        return [a for a in found if frame.table.column(a.meant.column).numeric]
+
     def _changed_on_a_day(self, frame: Frame) -> Iterator[Reading]:
         """How much a value went up or down on one day: from the row before."""
         moving = self._by_day(frame.table)
         if moving is None:
             return
+        if any(a.meant.column not in moving and a.meant.column != frame.table.moment for a in self._numbers_of(frame)):
+            return  # "between the open and the close"
         close, before = (Names(frame.rows, name) for name in moving)
         words = frame.mask
         for a in self._columns_of_table(frame.table):

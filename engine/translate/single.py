@@ -69,7 +69,8 @@ class OfOne(Reader):
         ):
             return
         column = next((table.column(k) for k in table.key if table.column(k).type == "TEXT"), None)
-        if column is not None:
+        bound = {c.set.table for c in part.set.conditions if isinstance(c, To)}
+        if column is not None and not (column.links and column.links.table in bound):
             yield self.reading(Names(part.set, column.name), part.mask, part.cost, FITS)
 
     def _given(self, rows: Set) -> bool:
