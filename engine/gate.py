@@ -191,7 +191,11 @@ def premise(meaning: Meaning, result: Result, domain: Domain, holds: Callable[[S
             return replace(INVALID, detail="there is none at all")
         if _is_beyond(s, domain, holds):
             return UNKNOWN_VALUE
-        if not _holds(s, holds) and any(_holds(wider, holds) for wider in itertools.islice(widened(s), WIDENED)):
+        whole = (
+            [Set(s.table)] if any(c.range for c in domain.table(s.table).columns) else []
+        )  # a list of which all is known
+        wider_sets = itertools.chain(itertools.islice(widened(s), WIDENED), whole)
+        if not _holds(s, holds) and any(_holds(wider, holds) for wider in wider_sets):
             return replace(INVALID, detail="what the question takes for granted is not so")
     return UNKNOWN_VALUE
 
@@ -206,7 +210,8 @@ def _is_beyond(rows: Set, domain: Domain, holds: Callable[[Set], bool]) -> bool:
     moment = domain.table(rows.table).moment
     times = tuple(c for c in rows.conditions if isinstance(c, Where) and c.column == moment)
     if times and domain.is_asked_by_day(domain.table(rows.table)):
-        return not _holds(Set(rows.table, times), holds)
+        alike = tuple(c for c in rows.conditions if isinstance(c, Where))
+        return not _holds(Set(rows.table, alike), holds) and not _holds(Set(rows.table, times), holds)
     whose = _all_rows(rows).conditions
     for time in times:
         if _is_covered(whose, rows.table, time, holds):

@@ -41,7 +41,7 @@ def _told_of_signals(stop: Callable[[], None]) -> Iterator[None]:
     inside, outside = socket.socketpair()
 
     def watch() -> None:
-        while (byte := inside.recv(1)) != _END:
+        while (byte := inside.recv(1)) not in (_END, b""):  # nothing: a second Ctrl-C while the block was left
             if byte[0] == signal.SIGINT:
                 stop()
 

@@ -1,19 +1,21 @@
 """Which domains a question may be about, the one whose programs account for it best first.
 
 All domains read the question's words and names, which takes a millisecond or two; programs are composed only where
-enough of them is known.
+enough of them is known. Where names have to be searched for by calls, domains wait side by side, and one whose words
+say less than another is known to explain is not asked.
 """
 
 from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 
 from kg.domain import Domain
 from kg.errors import SourceError
 from kg.sources import Source
 
-from .translate.base import Translated, Translator
+from .translate.base import Phrased, Translated, Translator
 
 LIKELY = 0.75  # how familiar a question must be to a domain, next to the one it is most familiar to
 ABSENT = 404  # status of a domain of which there are no data: no reason to doubt the others
@@ -35,17 +37,7 @@ class Router:
         it is not needed.
         """
         failed: list[SourceError] = []
-        away: set[int] = set()  # sources that do not answer at all: what is away for one domain is so for the next
-        familiar: dict[str, float] = {}
-        for name in self.domains:
-            if id(self.source(name)) in away:
-                continue
-            try:
-                familiar[name] = self.translator(name).familiar(question, now=now)
-            except SourceError as e:
-                failed.append(e)
-                if e.status is None:
-                    away.add(id(self.source(name)))
+        familiar = self._familiar(question, now, failed)
         likely = {*_highest(familiar), *_highest({n: self._trust(n) * share for n, share in familiar.items()})}
         read: dict[str, Translated] = {}
         for name in sorted(likely):
@@ -61,6 +53,44 @@ class Router:
             raise broken[0]
         return [(name, read[name]) for name in ranked]
 
+    def _familiar(self, question: str, now: dt.datetime, failed: list[SourceError]) -> dict[str, float]:
+        """How much of `question` each domain explains, but for those that can explain less than another does."""
+        phrased = self._phrased(question, failed)
+        at_most = _at_most(phrased)
+        familiar: dict[str, float] = {}
+        for most in sorted(set(at_most.values()), reverse=True):
+            alike = [n for n, share in at_most.items() if share == most and self._may_be_likely(n, share, familiar)]
+            side_by_side = sum(phrased[n].searches for n in alike)
+            with ThreadPoolExecutor(max(1, side_by_side)) as pool:
+                asked = [(n, pool.submit(self.translator(n).familiar, question, now=now)) for n in alike]
+            for name, share in asked:
+                try:
+                    familiar[name] = share.result()
+                except SourceError as e:
+                    failed.append(e)
+        return familiar
+
+    def _phrased(self, question: str, failed: list[SourceError]) -> dict[str, Phrased]:
+        """What the words of each domain explain, of those whose names can be had."""
+        phrased: dict[str, Phrased] = {}
+        away: set[int] = set()  # sources that do not answer at all: what is away for one domain is so for the next
+        for name in self.domains:
+            if id(self.source(name)) in away:
+                continue
+            try:
+                phrased[name] = self.translator(name).phrased(question)
+            except SourceError as e:
+                failed.append(e)
+                if e.retry or e.status is None:
+                    away.add(id(self.source(name)))
+        return phrased
+
+    def _may_be_likely(self, name: str, most: float, familiar: Mapping[str, float]) -> bool:
+        trusted = {n: self._trust(n) * share for n, share in familiar.items()}
+        return most >= LIKELY * max(familiar.values(), default=0.0) or self._trust(name) * most >= LIKELY * max(
+            trusted.values(), default=0.0
+        )
+
     def _confidence(self, name: str, translated: Translated) -> float:
         return self._trust(name) * max((t.confidence for t in translated.translations), default=0.0)
 
@@ -72,3 +102,13 @@ class Router:
 def _highest(shares: Mapping[str, float]) -> list[str]:
     most = max(shares.values(), default=0.0)
     return [name for name, share in shares.items() if share >= LIKELY * most]
+
+
+def _at_most(phrased: Mapping[str, Phrased]) -> dict[str, float]:
+    """The share of a question that each domain can explain: all of it, where names need not be searched for; else what
+    would be left if each word that is not another domain's were part of a name."""
+    anyones = frozenset[int]().union(*(p.have for p in phrased.values()))
+    return {
+        name: 1 - len((anyones - p.have) & p.want) / max(1, len(p.want)) if p.searches else 1.0
+        for name, p in phrased.items()
+    }

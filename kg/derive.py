@@ -200,7 +200,20 @@ def count(cells: list[Any], counts: Counts) -> list[Any]:
 
 
 # name -> function; those of OF_ROWS are about an object's rows, those of LISTS take what is no bare value
+_GUESTS = re.compile(r"\s+(?:featuring|feat\.?|ft\.?|with|starring)\s.*", re.IGNORECASE | re.DOTALL)
+
+
+def lead(value: Any) -> str | None:
+    """Return who leads a credit, without the guests.
+
+    >>> [lead(t) for t in ("Shakira Featuring Wyclef Jean", "Simon & Garfunkel", None)]
+    ['Shakira', 'Simon & Garfunkel', None]
+    """
+    return None if value is None else _GUESTS.sub("", str(value)[:MAX_CHARACTERS]).strip()
+
+
 FUNCTIONS: dict[str, Function] = {
+    "lead": _each(lead),
     "previous": previous,
     "number": _each(number),
     "day": _each(day),

@@ -74,6 +74,10 @@ class Mention:
 class Finder(Protocol):
     """Finds names: in an index of all of them (`Linker`), or by searching an API (`kg.link_search`)."""
 
+    @property
+    def searches(self) -> bool:
+        """Whether finding a name may take calls."""
+
     def find(self, question: str) -> tuple[Mention, ...]:
         """Return all plausible mentions, in the order of the question; they may overlap."""
 
@@ -86,6 +90,8 @@ class Finder(Protocol):
 
 class Linker:
     """Finds `names` in questions. `common` are the words of the schema ("movie", "actor"): alone, they name nothing."""
+
+    searches = False
 
     def __init__(self, names: Iterable[Known], *, common: Collection[str] = ()):
         self._index = link_index.build(names)

@@ -62,8 +62,7 @@ class Keys:
     def written(self, word: str, deadline: float) -> Iterator[Known]:
         """Yield the rows whose key `word` is. Raises SourceError."""
         for table, access in self._written:
-            # most codes are written in capitals, though not by everyone
-            for code in dict.fromkeys((word.upper(), word)):
+            for code in _spellings(word, table):
                 if self._asked(access, table.key[0], [code], deadline):
                     yield Known(code, table.name, code)
                     break
@@ -130,6 +129,17 @@ def _by_code(table: Table, domain: Domain) -> Access | None:
         return None
     key = table.column(table.key[0])
     return next(_of(table, table.key, domain), None) if key.type == "TEXT" and key.says else None
+
+
+def _spellings(word: str, table: Table) -> list[str]:
+    """How `word` may be written as a key, going by the keys that the domain's file has names for.
+
+    Codes are mostly stored in capitals, though not everyone writes them so.
+    """
+    known = [str(v.value) for v in table.names]
+    if known and len(word) > max(map(len, known)):
+        return []
+    return [word.upper()] if known and all(map(str.isupper, known)) else list(dict.fromkeys((word.upper(), word)))
 
 
 def _likely(mention: Mention, table: str) -> list[Candidate]:

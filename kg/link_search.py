@@ -49,6 +49,7 @@ class SearchLinker:
         self._graph, self._clock, self._seconds = graph, clock, seconds
         self._common, self._vocabulary = common, Vocabulary(common)
         self._searches = tuple(_searches(graph.domain))
+        self.searches = bool(self._searches)
         self._keys = Keys(graph, clock)
         self._said = [n for table in graph.domain.entities for n in said_names(table)]
         self._knows_said = Linker(self._said, common=common)

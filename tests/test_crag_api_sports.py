@@ -152,27 +152,15 @@ def test_refused(tmp_path: Path, endpoint: str, args: Row, sentence: str) -> Non
     assert caught.value.status == 422
 
 
-@pytest.mark.parametrize(
-    "said, team",
-    [
-        pytest.param("Los Angeles Lakers", "Los Angeles Lakers", id="the full name"),
-        pytest.param("Lakers", "Los Angeles Lakers", id="without the city"),
-        pytest.param("LA Lakers", "Los Angeles Lakers", id="the city shortened"),
-        pytest.param("Los Angeles", "Los Angeles Lakers", id="the city"),
-        pytest.param("Trail Blazers", "Portland Trail Blazers", id="a nickname of two words"),
-        pytest.param("Blazers", "Portland Trail Blazers", id="and half of it"),
-        pytest.param("POR", "Portland Trail Blazers", id="an abbreviation in the data"),
-    ],
-)
-def test_nba_teams_are_known_by_all_their_names(nba: CragApi, said: str, team: str) -> None:
-    assert [key for text, key, _ in nba.names("nba_team") if text == said] == [team]
+def test_nba_teams_are_known_by_name_and_abbreviation(nba: CragApi) -> None:
+    names = [text for text, key, _ in nba.names("nba_team") if key == "Portland Trail Blazers"]
+    assert names == ["Portland Trail Blazers", "POR"]
 
 
 def test_names_weigh_by_games_and_players_by_plays(nba: CragApi) -> None:
     weights = {text: weight for text, _, weight in nba.names("nba_team")}
     assert weights["Chicago Bulls"] > weights["Miami Heat"] > weights["Portland Trail Blazers"]
     assert weights["Portland Trail Blazers"] > weights["New Jersey Nets"], "that team has moved on"
-    assert weights["Miami"] < weights["Heat"] == weights["Miami Heat"]
     assert [(text, key) for text, key, _ in nba.names("nba_player")] == [("Nikola Vučević", "Nikola Vučević")]
 
 
@@ -313,14 +301,7 @@ def test_a_soccer_game_is_written_as_pandas_does(soccer: CragApi) -> None:
     }
 
 
-def test_soccer_teams_are_known_by_all_their_names(soccer: CragApi) -> None:
-    names = {text: key for text, key, _ in soccer.names("soccer_team")}
-    assert {said: names[said] for said in ("Everton", "Man United", "Manchester United", "Nottingham Forest")} == {
-        "Everton": "Everton",
-        "Man United": "Manchester Utd",
-        "Manchester United": "Manchester Utd",
-        "Nottingham Forest": "Nott'ham Forest",
-    }
+def test_soccer_teams_are_known_by_their_names(soccer: CragApi) -> None:
     assert {key for _, key, _ in soccer.names("soccer_team")} == {row["team"] for row in TEAM_GAMES}
 
 

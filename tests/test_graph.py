@@ -348,8 +348,8 @@ def test_a_join_of_three_is_planned_quickly() -> None:
         "SELECT f.title, x.name FROM film f JOIN part t ON t.film_id = f.id JOIN person x ON x.id = t.person_id "
         "JOIN award a ON a.film_id = f.id WHERE f.title = 'Up' AND t.role = 'Ada' ORDER BY f.gross DESC LIMIT 3"
     )
-    g = graph(world())
-    best = min(g.prepare(sql).seconds for _ in range(10))
+    # a graph remembers its plans: each time a new one
+    best = min(graph(world()).prepare(sql).seconds for _ in range(10))
     assert best < 0.05  # 0.005 on a quiet machine
 
 
@@ -359,11 +359,10 @@ def test_names_are_joined_quickly() -> None:
     )
     g = graph(source)
     ask(g, "SELECT count(*) FROM film WHERE year = 1993")
-    result = ask(
-        g, "SELECT count(*) FROM film f JOIN award a ON a.film = f.title AND a.film_id = f.id WHERE f.year = 1993"
-    )
-    assert result.rows == [(2000,)]
-    assert result.timings["run"] < 1
+    sql = "SELECT count(*) FROM film f JOIN award a ON a.film = f.title AND a.film_id = f.id WHERE f.year = 1993"
+    results = [ask(g, f"{sql} AND f.id >= -{i}") for i in range(5)]
+    assert [r.rows for r in results] == [[(2000,)]] * 5
+    assert min(r.timings["run"] for r in results) < 1
 
 
 def test_a_program_again_is_answered_anew_only_when_rows_have_changed() -> None:

@@ -267,6 +267,8 @@ def test_every_mistake_is_reported_at_once_with_its_line(tmp_path):
         pytest.param("lacks: [name]", "lacks: [name], columns: {id: previous(id)}", "55: objects.keeper.fills.keeper.columns.id: previous() is of a field of rows,", id="the row before the only one"),
         pytest.param("changes: slow", "changes: slow\n    moment: bron", "13: tables.animal.moment: 'bron' is not a column of animal. Did you mean 'born'?", id="no such moment"),
         pytest.param("changes: slow", "changes: slow\n    moment: name", "13: tables.animal.moment: name is TEXT, not a DATE or TIMESTAMP.", id="a moment that is a text"),
+        pytest.param("changes: slow", "changes: slow\n    text: born", "13: tables.animal.text: born is DATE, not a TEXT.", id="sentences that are a date"),
+        pytest.param("changes: slow", "changes: slow\n    properties: name", "13: tables.animal: properties goes with value, which is missing.", id="properties without values"),
         pytest.param("{lacks: [name]}", "[{}, {lacks: [name]}]", "55: objects.keeper.fills.keeper[1]: the fills of keeper must put the key in the same columns, and lack the same ones.", id="two fills that differ"),
         pytest.param("{lacks: [name]}", "[{}, {colums: {}}]", "55: objects.keeper.fills.keeper[1] has no key 'colums'. Did you mean 'columns'?", id="a mistake in the second fill"),
         pytest.param("  keeper:\n    key: [id]\n    fills", '  keeper:\n    key: [id, "."]\n    fills', '53: objects.keeper.key: a bare value (".") has no field id.', id="a bare value with fields"),

@@ -51,6 +51,18 @@ class Translated:
     seconds: dict[str, float] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class Phrased:
+    """The places of the words of a question that `want` an explanation, and of those that phrases of a domain have.
+
+    `searches`: to find out which of the others are names takes calls.
+    """
+
+    want: frozenset[int]
+    have: frozenset[int]
+    searches: bool
+
+
 class Translator(Protocol):
     def translate(self, question: str, *, now: dt.datetime, closely: bool = False) -> Translated:
         """Return programs for `question`, best first; none if nothing fits. `now` is when it was asked.
@@ -60,3 +72,6 @@ class Translator(Protocol):
 
     def familiar(self, question: str, *, now: dt.datetime) -> float:
         """Return how much of `question` the domain's words and names explain (0 to 1), in a millisecond or two."""
+
+    def phrased(self, question: str) -> Phrased:
+        """Return what the domain's words alone explain of `question`."""

@@ -21,7 +21,7 @@ from kg.link_words import FREQUENT
 from kg.text import fold
 
 from .ask import readings
-from .base import Translated, Translation
+from .base import Phrased, Translated, Translation
 from .compose import Composer, Counts
 from .counted import all_told, ceremonies, placed
 from .lexicon import Atom, Lexicon, Token, tokens
@@ -46,6 +46,7 @@ INSIDE_TIME = 1.5  # what a name costs that stands inside a time: "jan"
 PARTIAL = 0.6  # what a name costs next to a word that nothing explains: "bolshoi babylon"
 LOOSE = 0.9  # what a name may cost to be taken for known
 SERIES = 15  # names looked at that begin alike
+ELSEWHERE = 3.0  # what a word weighs that speaks of what the data do not have
 EVERYDAY = 0.6  # what a name costs that is made of words that carry no meaning: "stay", "who"
 INSIDE = 0.8  # what a name costs that stands inside a longer sure one
 FREE_GUESS = 1.2  # cost of unsaid pieces that does not yet lower the confidence
@@ -114,6 +115,14 @@ class Canonical:
             mask |= n.mask if n.cost < LOOSE else 0
         return asked.weight(mask) / asked.total if asked.total else 0.0
 
+    def phrased(self, question: str) -> Phrased:
+        """Return what the domain's words alone explain of `question`."""
+        words = tokens(question)[:MAX_WORDS]
+        want = {i for i, w in enumerate(words) if w.stem not in self.lexicon.ignored and w.text[0].isalnum()}
+        atoms = [a for a in self.lexicon.find(words) if a.meant.kind not in ("op", "wh")]
+        have = {i for i in want if any(a.mask >> i & 1 for a in atoms)}
+        return Phrased(frozenset(want), frozenset(have), self.linker.searches)
+
     # -- reading the question ---------------------------------------------------------------------------------
 
     def read(self, question: str, now: dt.datetime) -> Question:
@@ -153,6 +162,8 @@ class Canonical:
                 for a in atoms
             )
             return 0.3 if phrased and word.text[0].isalnum() else 0.0
+        if any(a.mask >> i & 1 and a.meant.kind == "elsewhere" for a in atoms):
+            return ELSEWHERE
         if any(n.mask >> i & 1 and n.cost < 0.5 for n in named):
             return 0.8
         if any(t.mask >> i & 1 and t.mask.bit_count() > 1 for t in times):
@@ -402,10 +413,13 @@ def _longest(atoms: list[Atom], dated: frozenset[str]) -> list[Atom]:
         if a.meant.kind in ("value", "most", "column", "role", "op", "property")
         and a.mask.bit_count() == a.last - a.first + 1
     }
+    # "how many years older" says both what is compared and how
+    how = {a.mask for a in atoms if a.meant.name == "difference"}
     return [
         a
         for a in atoms
         if a.meant.kind in ("table", "wh", "ask")
+        or (a.meant.kind == "most" and any(a.mask & h == a.mask for h in how))
         or not any(a.mask != s and a.mask & s == a.mask and _bears_on(t, a.meant.table, dated) for s, t in spans)
     ]
 

@@ -250,8 +250,10 @@ class Composer:
         for column in table.columns:
             if not column.links or not self.domain.table(column.links.table).is_entity:
                 continue
-            for a in self.question.of("column"):
-                if (a.meant.table, a.meant.column) == (table.name, column.name) and not a.mask & part.solid:
+            nouns = set(self.domain.table(column.links.table).says)
+            for a in (*self.question.of("column"), *self.question.of("ask")):
+                said = a.meant.table == table.name and nouns & set(table.column(a.meant.column).says)
+                if said and not a.mask & part.solid:
                     cost = part.cost + JOIN + 0.02 * distance(a.mask, part.solid)
                     yield Part(Set(column.links.table, (Through(part.set),)), part.mask | a.mask, part.solid, cost)
 
@@ -282,6 +284,8 @@ class Composer:
             yield roles, mask | self._by(atoms[0]), cost
         # "the debut of whoever directed it": what was said once may serve again
         first = detail.roles[0]
+        if first.of == first.to:
+            return  # nobody is taken for a member of a person
         again = first.to == part.set.table and any(
             a.meant.table == detail.name and a.mask & part.mask == a.mask for a in self.question.of("role")
         )
@@ -350,9 +354,14 @@ class Composer:
             if target in bound or not self.domain.table(target).is_entity:
                 continue
             asked = [a for a in self.question.of("table") + self.question.of("wh") if a.meant.table == target]
+            said = 0  # "the winner of"
+            for a in self.question.of("column"):
+                link = table.by_name[a.meant.column].links if a.meant.table == table.name else None
+                if link is not None and link.table == target and not a.mask & part.solid:
+                    said |= a.mask
             new = Part(
                 Set(target, (Through(part.set),)),
-                part.mask,
+                part.mask | said,
                 part.solid,
                 part.cost + JOIN + (0 if asked else UNSAID_ROWS / 2),
             )

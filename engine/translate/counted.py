@@ -12,14 +12,15 @@ HOLE = "{}"
 
 def placed(text: str, words: list[Token], lexicon: Lexicon) -> Iterator[Placed]:
     """Yield what the idioms of a domain make of the numbers in a question."""
-    spelt = lexicon.generic["numbers"]
+    spelt, ordinals = lexicon.generic["numbers"], lexicon.generic["ordinals"]
     for i, word in enumerate(words):
-        value = int(word.text) if word.text.isdigit() and len(word.text) < 4 else spelt.get(word.text)
-        if not value:
-            continue
+        number = int(word.text) if word.text.isdigit() and len(word.text) < 4 else spelt.get(word.text)
+        digits = word.text.rstrip("stndrh")
+        nth = int(digits) if digits.isdigit() and digits != word.text else ordinals.get(word.text)
         for place in lexicon.places.values():
+            value = nth if place.ordinal else number
             mask = max((_around(i, phrase, text, words) for phrase in place.says), key=int.bit_count, default=0)
-            if mask:
+            if value and mask:
                 yield Placed(mask, place.table, place.column, place.op, value)
 
 

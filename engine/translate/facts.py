@@ -64,6 +64,7 @@ HOP = 0.3  # what it costs to go on from a value to the thing of that name
 PLACES = ("country", "city", "place", "town", "nation", "state", "continent")
 EARLIER, LATER = ("first", "earlier", "earliest", "sooner", "before"), ("later", "last", "latest", "after")
 NAME = re.compile(r"[^\W\d_a-z]\S+ [^\d]+")  # what may be somebody's name
+LEADING = ("person", "place", "list")  # what leads from a thing to others
 SURELY = 0.5  # what a name costs that is surely meant
 SHORT = 9  # a number of so few characters is given as it is written
 LONG = 3  # so many things are a list
@@ -151,15 +152,12 @@ class OfFacts(Reader):
             mask |= described(thing, self.question, self.composer.lexicon)
             context |= self._context(thing, mask)
         mask |= self._units(meaning)
-        spoken = 0
-        for kind in ("says", "kinds", "denies"):
-            for a in self.question.of("property", kind):
-                spoken |= a.mask
         for a in self.question.of("property", "noun"):
             mask |= a.mask
+        spoken = self._of_others(mask, about)
         if self.question.weight(spoken & ~mask & ~self._compound(meaning, spoken, mask)) > 0:
             return
-        context &= ~spoken
+        context &= ~(mask | spoken)
         mask |= context
         if self.question.weight((1 << len(self.question.words)) - 1 & ~mask & ~self._function_words) > STRAY + 1:
             return
@@ -170,6 +168,18 @@ class OfFacts(Reader):
         reading = self.reading(meaning, mask, cost + CONTEXT * context.bit_count(), fit)
         half = self.question.weight(context) / 2 / (self.question.total or 1.0)
         yield replace(reading, covered=reading.covered - half)
+
+    def _of_others(self, mask: int, about: Sequence[Thing]) -> int:
+        """The words that speak of another property, one which these things have, or which leads to other things."""
+        spoken = 0
+        for a in [*self.question.of("property", "kinds"), *self.question.of("property", "denies")]:
+            spoken |= a.mask
+        for a in self.question.of("property", "says"):
+            if a.mask & ~mask:
+                concept = self.composer.lexicon.vocabulary.concepts[a.meant.column]
+                if concept.gives in LEADING or any(True for t in about for _ in held(t, concept, 0)):
+                    spoken |= a.mask
+        return spoken & ~mask
 
     def _compound(self, meaning: Meaning, spoken: int, mask: int) -> int:
         """Words right before those for what is counted: "major league clubs"."""
@@ -286,7 +296,11 @@ class OfFacts(Reader):
         if more is None:
             return
         mask |= said
-        if self.wanted.count and m.gives in ("list", "text", "person") and len(items(m.fact.value)) > 0:
+        listed = items(m.fact.value)
+        if self.wanted.count and m.gives == "text" and len(listed) == 1 and is_number(m.fact):
+            yield from self._read(Names(self._rows(m, *more), self.columns.number), mask, cost, FITS, m.thing)
+            return
+        if self.wanted.count and m.gives in ("list", "text", "person") and listed:
             op = self.question.of("op", "count")
             yield from self._read(
                 Listed(self._rows(m, *more), self.facts.value), mask | (op[0].mask if op else 0), cost, FITS, m.thing
@@ -397,6 +411,10 @@ class OfFacts(Reader):
                 mask |= 1 << i
             else:
                 return None, 0  # nobody knows what was so then
+        for decade in self.question.moments if m.gives == "date" and m.fact.year is not None else ():
+            if decade.op == "between" and not decade.mask & m.thing.mask:
+                more.append(Where(self.columns.year, "between", decade.values))
+                mask |= decade.mask
         kinds = self._kinds(m.thing)
         if kinds:
             atom, fact_property, is_so = kinds

@@ -45,7 +45,7 @@ class Meant:
 
     column, ask: asks for `table.column`. most: orders by it (`flag`: descending). value: `table.column` is one of
     `values` (none: any). role: the `role`-th role of `table`, whose `name` is noun, verb or back. table: rows of it.
-    wh: a question word that asks for rows of it. measure, test: the quantity or the comparison `name` of the domain's
+    elsewhere: what the data do not have. wh: a question word that asks for rows of it. measure, test: the quantity or the comparison `name` of the domain's
     templates. op: the operation `name` of generic.yaml.
     """
 
@@ -111,12 +111,13 @@ class Pieces:
 
 @dataclass(frozen=True)
 class Place:
-    """A way to say a number of a column by its place: "top {}", "number {}"."""
+    """A way to say a number of a column by its place: "top {}", "number {}"; or, as an `ordinal`, "{} place"."""
 
     table: str
     column: str
     op: str
     says: tuple[str, ...]
+    ordinal: bool = False
 
 
 @dataclass(frozen=True)
@@ -169,6 +170,8 @@ class Lexicon:
             for flag, phrases in ((True, measure.most), (False, measure.least)):
                 for phrase in phrases:
                     lexicon._add(phrase, Meant("most_measure", measure.table, name=name, flag=flag))
+        for phrase in idioms.get("elsewhere", ()):
+            lexicon._add(phrase, Meant("elsewhere"))
         lexicon._add_properties(idioms)
         return lexicon
 
@@ -213,9 +216,10 @@ class Lexicon:
     @property
     def common(self) -> frozenset[str]:
         """Words that are part of the domain's or the language's own vocabulary: weak evidence of a name."""
-        schema = {
-            w for entries in self._by_stem.values() for e in entries for w in re.findall(r"\w+", e.phrase.lower())
-        }
+        # the many phrases for properties hold words of all kinds: only those that stand alone are common
+        entries = [e for found in self._by_stem.values() for e in found]
+        phrases = [e.phrase.lower() for e in entries if e.meant.kind != "property" or " " not in e.phrase]
+        schema = {w for phrase in phrases for w in re.findall(r"\w+", phrase)}
         return frozenset(schema | set(re.findall(r"[\w']+", self.generic["ignored"])))
 
     @property

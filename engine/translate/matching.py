@@ -20,6 +20,7 @@ LATER = 0.04  # what it costs that a concept's first field is not there, but one
 OWN = 0.1  # what it costs to know a field only by its own name
 IN_TEXT = 0.4  # what it costs to take a property out of the sentences about a thing
 UNLIKELY = 1.5  # what a name may cost
+PART = 0.5  # and if its words speak of a property: "atomic" is not "Atomic Blonde"
 SURE = 0.4  # what is left of that if the question says what the thing is
 DATE_LENGTH = 22  # how far into a field a date may reach that it gives
 RENAMED = 0.15  # what it costs to take a name for that of a less known thing
@@ -29,6 +30,7 @@ _UPPER = "A-ZÀ-ÖØ-ÞĀĂĄĆČĎĐĒĖĘĚĞĢĪİĶĹĻŁŃŇŌŐŒŔŘŚŞ�
 _WORD = rf"(?:(?:[{_UPPER}]\.)+|(?:Jr|Sr|St|Dr)\.|[{_UPPER}][^\s,;().]*)"
 _NAME = rf"{_WORD}(?: (?:{_WORD}|de|di|da|del|della|van|von|der|den|la|le|el|al|bin|ibn|y|of))*(?<! of)"
 _MONTH = "(?:January|February|March|April|May|June|July|August|September|October|November|December)"
+_OPENS_DATE = re.compile(rf"\d|{_MONTH}")
 # What follows an opening in the sentences about a thing; both Python and DuckDB read these.
 _TAKEN = {
     "names": rf"({_NAME.replace('(?<! of)', '')}(?:(?:, and |, | and | & ){_NAME.replace('(?<! of)', '')})*)",
@@ -65,7 +67,8 @@ def things(question: Question, table: str, known: dict[str, Known]) -> list[Thin
     """The things of a table that the question may name, with their namesakes."""
     found = []
     for n in question.named:
-        if n.table == table and n.cost < UNLIKELY:
+        spoken = any(n.mask & a.mask == n.mask for a in question.of("property") if a.meant.name != "noun")
+        if n.table == table and n.cost < (PART if spoken else UNLIKELY):
             for i, e in enumerate((*n.namesakes, *n.fuller)):
                 if e.key in known:
                     cost = n.cost * (SURE if _is_called_so(question, known[e.key], n.mask) else 1.0) + RENAMED * i
@@ -170,9 +173,9 @@ def gives_of(fact: Fact) -> str:
     """What a field holds, by the look of it."""
     if fact.value in ("True", "False"):
         return "flag"
-    if (fact.day is not None and day(fact.value[:DATE_LENGTH]) == str(fact.day)) or (
-        fact.year is not None and len(fact.value) <= 12
-    ):
+    if fact.day is not None and _OPENS_DATE.match(fact.value) and day(fact.value[:DATE_LENGTH]) == str(fact.day):
+        return "date"
+    if fact.year is not None and len(fact.value) <= 12:
         return "date"
     if is_number(fact):
         return "number"
@@ -188,7 +191,7 @@ def is_number(fact: Fact) -> bool:
     """Whether a field holds a number, and little else."""
     value = re.sub(r"\([^()]*\)", "", fact.value)
     numbers, rest = re.findall(r"\d[\d.,]*", value), re.sub(r"[\d.,]+", "", value)
-    return fact.number is not None and len(numbers) == 1 and len(rest) <= 12
+    return fact.number is not None and len(numbers) == 1 and len(rest) <= 20
 
 
 def items(value: str) -> list[str]:

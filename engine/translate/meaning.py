@@ -64,11 +64,13 @@ class Through:
 
 @dataclass(frozen=True)
 class Same:
-    """The column has the value that `column` has in the row of `set` (the year somebody won)."""
+    """The column has the value that `column` has in the row of `set` (the year somebody won); or a DATE one of so many
+    `days` from that day."""
 
     own: str
     set: Set
     column: str
+    days: int = 1
 
 
 @dataclass(frozen=True)

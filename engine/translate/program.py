@@ -146,6 +146,15 @@ def _names(rows: Set, column: str, domain: Domain, year: bool = False) -> str:
     return q.select(shown, distinct=True) + order
 
 
+def _same(rows: Set, column: str, days: int, domain: Domain) -> str:
+    """The values of a column, or the days from them on."""
+    if days == 1:
+        return _names(rows, column, domain)
+    q = _Query(domain)
+    shown = f"{_q(q.add(rows))}.{_q(column)}"
+    return " UNION ALL ".join(q.select(f"{shown} + {n}") for n in range(days))
+
+
 def ranked(rows: Set) -> bool:
     """Whether the names of a set come in the order of how many ways lead to them: at the end of a long chain there
     are many, and those that are tied to the start in most ways are most surely meant."""
@@ -263,8 +272,8 @@ class _Query:
                     self._through(alias, table, rows, detail)
                 case Other(entities=entities):
                     self._is(alias, table, entities, "NOT IN")
-                case Same(own=own, set=other, column=column_name):
-                    self.where.append(f"{_q(alias)}.{_q(own)} IN ({_names(other, column_name, self.domain)})")
+                case Same(own=own, set=other, column=column_name, days=days):
+                    self.where.append(f"{_q(alias)}.{_q(own)} IN ({_same(other, column_name, days, self.domain)})")
         if rows.top is not None and not rows.top.via:
             self.order(alias, rows.top)
         return alias

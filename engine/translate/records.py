@@ -39,11 +39,13 @@ from .meaning import (
 )
 from .question import FEW, Named, Time, distance
 from .reading import Reader, Reading
-from .wanted import CLASHES, FITS
+from .wanted import CLASHES, FITS, SURE
 
 LATEST = 0.3  # what it costs to take the latest row where no time is named
 SUMMED = 0.3  # what it costs to add up where nobody said so: "goals this season"
 UNANCHORED = 0.5  # what it costs to ask for the rows of everybody
+HISTORY = 0.6  # what it costs to take all there ever was where no thing is named
+EVENT = 0.2  # what it costs to take a day from what happened to somebody
 SAID_WITH = 0.1  # what it costs to take a name for part of how another is said
 AGAINST = 0.3  # what it costs to take the one that was beaten for the one whose row it is
 BOTH = 0.3  # what it costs to take either of two sides for the one whose row it is
@@ -365,7 +367,8 @@ class OfRecords(Reader):
             words = t.mask | again | self._date_words(frame)
             timed = frame.also(*self._within(t, table), mask=words, solid=t.mask | again)
             timed = replace(timed, times=(t,), one=t.first is not None and t.first == t.last)
-            yield timed
+            up_to = self.domain.is_asked_by_day(table) and t.first is None
+            yield replace(timed, cost=timed.cost + LATEST) if up_to else timed
             if self.domain.is_asked_by_day(table) and t.first is None and t.last is not None:
                 # "as of the chart of a day" is that chart
                 that_day = replace(t, first=t.last)
@@ -385,14 +388,36 @@ class OfRecords(Reader):
                 latest = frame.also(*self._latest(table), mask=mask, cost=extra)
                 yield replace(latest, one=True)
             yield replace(frame.also(*limit, mask=mask, cost=extra), top=top, one=top.n == 1)
+        yield from self._of_events(frame)
         if not tops:
-            yield frame.also(*until, cost=extra)
+            history = HISTORY if frame.anchor is None and self.domain.is_asked_by_day(table) else 0.0
+            yield frame.also(*until, cost=extra + history)
             if self.domain.is_asked_by_day(table):
                 if not self.wanted.date:
-                    yield replace(frame.also(*self._latest(table), cost=LATEST + extra), one=True)
+                    latest_costs = LATEST if frame.anchor is None else 2 * LATEST
+                    yield replace(frame.also(*self._latest(table), cost=latest_costs + extra), one=True)
             elif frame.anchor is not None:
                 latest = frame.also(*until, cost=LATEST + extra)
                 yield replace(latest, top=Top(table.moment, True), one=True)
+
+    def _of_events(self, frame: Frame) -> Iterator[Frame]:
+        """The rows of the day, or of the week, when something happened to somebody who is named: "the day X died"."""
+        units = [i for i, w in enumerate(self.question.words) if w.stem in ("day", "week", "date", "when", "birthday")]
+        for n in self.question.named if units else ():
+            table = self.domain.table(n.table)
+            if n.mask & frame.solid or n.cost > SURE:
+                continue
+            for a in (*self.question.of("column"), *self.question.of("ask")):
+                if a.meant.table != table.name or table.column(a.meant.column).type != "DATE" or a.mask & frame.solid:
+                    continue
+                before = [i for i in units if i < n.mask.bit_length() and i + 5 >= (n.mask & -n.mask).bit_length()]
+                if not before or distance(a.mask, n.mask) > 2:
+                    continue
+                day = Same(
+                    frame.table.moment, Set(table.name, (Is((n.best,)),)), a.meant.column, max(frame.table.every, 1)
+                )
+                words = n.mask | a.mask | 1 << before[-1]
+                yield replace(frame.also(day, mask=words, solid=words, cost=n.cost + EVENT), one=True)
 
     def _latest(self, table: Table) -> tuple[Condition, ...]:
         """The last rows of a series before the question, where days have to be named."""
@@ -514,7 +539,7 @@ class OfRecords(Reader):
             for name, function in (("sum", "sum"), ("average", "avg"), ("highest", "max"), ("lowest", "min")):
                 ops = [op for op in self.question.of("op", name) if not op.mask & (a.mask | frame.solid)]
                 again = self._masks(op.mask for op in ops) if function in ("sum", "avg") else 0
-                for op in ops:
+                for op in ops if function != "sum" or not column.range else ():
                     if self.composer.says_most(op, column, frame.table) or turns(op, column, name == "highest"):
                         continue  # a superlative of its own
                     near = function in ("sum", "avg") or distance(op.mask, a.mask) <= 2
@@ -647,18 +672,22 @@ class OfRecords(Reader):
             asked = [a for a in self._columns_of_table(frame.table) if a.meant.column == column.name]
             rows = _in_order(frame)
             fit = self.wanted.fit_rows(target)
-            said = fit if self.wanted.number or self.wanted.yes_no else max(fit, 0.0)
+            said = fit if self.wanted.number or self.wanted.yes_no or self.wanted.person else max(fit, 0.0)
             for a in asked:
                 if not a.mask & frame.solid:
                     yield Names(rows, column.name), a.mask, 0.0, FITS if a.meant.kind == "ask" else said
             fit = FITS if self.picks and self._is_chosen(frame) else fit
             if fit > 0 and not asked:
-                yield Names(rows, column.name), 0, 0.0, fit
+                # "who had the number one song": what the rows link to besides is what they are
+                yield Names(rows, column.name), self._words_of_others(frame, column), 0.0, fit
             for op in self.question.of("op", "count") if frame.top is None else ():
                 # "how many (different) songs": the things, each once
                 nouns = [a for a in (*asked, *self.question.of("table")) if a in asked or a.meant.table == target]
                 near = [a for a in nouns if op.last < a.first <= op.last + 6 and not a.mask & (op.mask | frame.solid)]
-                if near and bound is None:
+                other = any(
+                    a.mask & op.mask == op.mask and a.meant.table != frame.table.name for a in self.question.of("ask")
+                )
+                if near and bound is None and not other:
                     first = min(near, key=lambda a: a.first)
                     things = Set(target, (Through(frame.rows),))
                     yield Count(things), op.mask | first.mask, 0.02 * (first.first - op.last - 1), FITS
@@ -670,6 +699,14 @@ class OfRecords(Reader):
         """Whether something is said of the rows that may hold for some of several things."""
         return any(isinstance(c, Than) or self._is_narrow(frame, c) for c in frame.conditions)
 
+    def _words_of_others(self, frame: Frame, column: Column) -> int:
+        others = {c.name for c in frame.table.columns if c.links and c.name != column.name}
+        return self._masks(
+            a.mask
+            for a in self._columns_of_table(frame.table)
+            if a.meant.column in others and not a.mask & frame.solid and self.wanted.person
+        )
+
     def _of_all(self, frame: Frame) -> Iterator[tuple[Meaning, int, float, float]]:
         """How many rows, whether there are any, when they are, which part of all they are."""
         narrowed = any(self._is_narrow(frame, c) for c in frame.conditions)
@@ -677,7 +714,10 @@ class OfRecords(Reader):
         for op in self.question.of("op", "count"):
             if not op.mask & frame.solid and frame.top is None and not self._is_single(frame):
                 near = 0.0 if words or narrowed else 0.6
-                yield Count(frame.rows), op.mask, near, FITS
+                total = self._masks(a.mask for a in self.question.of("op", "sum"))  # "how many weeks in total"
+                yield Count(frame.rows), op.mask | total, near, FITS
+        if frame.table.every and any(w.text in self.composer.lexicon.generic["lasting"] for w in self.question.words):
+            yield Count(frame.rows), words, 0.0, 0.0
         for op in self.question.of("op", "sum") if frame.top is None and not self._is_single(frame) else ():
             # "total weeks", of which nothing else is to be added up
             if words >> (op.last + 1) & 1 and not op.mask & frame.solid:
@@ -767,6 +807,10 @@ class OfRecords(Reader):
         for a in self.question.of("most"):
             if a.meant.table == frame.table.name and a.meant.column == column:
                 yield a.meant.flag, a.mask
+        if isinstance(meaning, Count) and frame.table.every:
+            # "which stayed longer": of a series the more rows, the longer
+            lasting = self.composer.lexicon.generic["lasting"]
+            yield from ((True, 1 << i) for i, w in enumerate(self.question.words) if w.text in lasting)
 
     def _changed(self, frame: Frame) -> Iterator[Reading]:
         """How much a value went up or down from one day to another."""

@@ -89,7 +89,8 @@ def wanted(question: Question) -> Wanted:
         and not any(a.first == 0 for a in q.of("op", "polite"))
         and not offers,
         person=who,
-        date="when" in words or any(f"{wh} {of}" in text for wh in ("what", "which") for of in ("day", "date", "year")),
+        date="when" in words
+        or any(f"{wh} {of}" in text for wh in ("what", "which") for of in ("day", "date", "week", "year")),
         moments=frozenset(a.meant.table for a in asking if a.phrase == "when"),
         year="what year" in text or "which year" in text,
         number=(counts and not asked_before(question, q.of("op", "count")))

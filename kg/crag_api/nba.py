@@ -150,7 +150,7 @@ class GameRows:
         return runs_of(rows)
 
     def names(self) -> Iterator[tuple[str, str, float]]:
-        """Yield (name, full name, weight) of each team and its abbreviation; more games, and recent ones, weigh more."""
+        """Yield (name, full name, weight) of teams and their abbreviations; more games, and recent ones, weigh more."""
         lately = str(int((max(self._last.values(), default="") or "0")[:4]) - 1)
         for team, rows in self._of.items():
             if not team:
