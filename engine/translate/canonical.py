@@ -338,25 +338,23 @@ _DENIALS = frozenset(
         "haven't",
     ]
 )
-_OPERATORS = tuple(
-    [
-        "highest",
-        "lowest",
-        "higher",
-        "lower",
-        "difference",
-        "ratio",
-        "percent",
-        "average",
-        "sum",
-        "count",
-        "gain",
-        "loss",
-        "before",
-        "after",
-        "above",
-        "below",
-    ]
+_OPERATORS = (
+    "highest",
+    "lowest",
+    "higher",
+    "lower",
+    "difference",
+    "ratio",
+    "percent",
+    "average",
+    "sum",
+    "count",
+    "gain",
+    "loss",
+    "before",
+    "after",
+    "above",
+    "below",
 )
 
 
