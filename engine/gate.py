@@ -44,6 +44,7 @@ from .translate.meaning import (
 
 TRIED = 5  # programs that are run before giving up
 WORTH = 0.6  # how likely, next to the first, a program must be to be run
+WORTH_EMPTY = 0.3  # the same if the first found nothing
 CERTAIN = 0.5  # share of a program with rows beyond which no other is run
 # How often a right program ends so: with rows, with nothing known, with a count of none, with nothing, with an error.
 LIKELIHOOD = {"accept": 1.0, "invalid": 0.5, "unknown": 0.4, "zero": 0.2, "empty": 0.2, "refused": 0.05}
@@ -55,6 +56,7 @@ WIDENED = 6  # wider sets that are looked at before the data are taken to be sil
 FEW_VALUES = 3
 LONG_AGO = "1900-01-01"
 BREAK = dt.timedelta(days=120)  # the longest time in which nothing takes place, though more is to come
+NEAR = dt.timedelta(days=6)  # from the end of a range: no market is closed for longer
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,8 @@ def worth_trying(translation: Translation, outcomes: Sequence[Outcome]) -> bool:
         return True
     first = outcomes[0]
     settled = first.verdict.kind == "accept" and first.translation.share >= CERTAIN
-    return not settled and translation.share >= WORTH * first.translation.share
+    worth = WORTH if first.verdict.kind == "accept" else WORTH_EMPTY
+    return not settled and translation.share >= worth * first.translation.share
 
 
 def agree(outcomes: Sequence[Outcome]) -> tuple[Outcome, float]:
@@ -241,6 +244,8 @@ def _is_beyond(rows: Set, domain: Domain, holds: Callable[[Set], bool]) -> bool:
         return not _holds(Set(rows.table, alike), holds) and not _holds(Set(rows.table, times), holds)
     whose = _all_rows(rows).conditions
     for time in times:
+        if _is_covered(whose, rows.table, time, holds):
+            continue
         low = time.values[0] if time.op in ("=", "between", ">=", ">") else None
         high = time.values[-1] if time.op in ("=", "between") else None
         for op, bound in (("<", low), (">", high)):
@@ -265,11 +270,29 @@ def _is_day_off(rows: Set, domain: Domain, holds: Callable[[Set], bool]) -> bool
     )
 
 
+def _is_covered(whose: tuple[Condition, ...], table: str, time: Where, holds: Callable[[Set], bool]) -> bool:
+    """Whether things have rows near both ends of a range of days."""
+    if time.op != "between":
+        return False
+    try:
+        first, last = (dt.date.fromisoformat(str(v)) for v in time.values)
+    except ValueError:
+        return False
+    ends = ((first, first + NEAR), (last - NEAR, last))
+    return last - first > NEAR and all(
+        _holds(Set(table, (*whose, Where(time.column, "between", (a.isoformat(), b.isoformat())))), holds)
+        for a, b in ends
+    )
+
+
 def _asks_for_one(meaning: Names, domain: Domain) -> bool:
     """Whether a column has one value for what is asked about: a date, a number, the part somebody plays."""
     table = domain.table(meaning.set.table)
     column = table.by_name.get(meaning.column)
-    return column is not None and column.name != table.moment and (column.type != "TEXT" or bool(table.roles))
+    if column is not None and column.name == table.moment:
+        # the days on which a thing has any rows are no answer
+        return meaning.set.top is None and all(isinstance(c, To) for c in meaning.set.conditions)
+    return column is not None and (column.type != "TEXT" or bool(table.roles))
 
 
 def _judge_which(rows: list[tuple[Any, ...]]) -> Verdict:

@@ -24,11 +24,13 @@ from .translate.meaning import (
     Scaled,
     Set,
     Tally,
+    To,
     Value,
     Where,
     Which,
 )
 from .translate.program import ranked
+from .translate.question import is_year
 
 MAX_CHARACTERS = 280  # about 75 tokens
 _UNITS = {"min": " minutes", "%": "%"}  # units that are said
@@ -58,7 +60,8 @@ def phrase(meaning: Meaning | None, rows: Sequence[tuple[Any, ...]], domain: Dom
         case Names(set=s, column=name):
             table = domain.table(s.table)
             column = table.by_name.get(name or table.label)
-            said = [say(r[0], column) + _beside(r) for r in rows if r[0] is not None]
+            named = _as_named(s, column)
+            said = [(named.get(r[0]) or say(r[0], column)) + _beside(r) for r in rows if r[0] is not None]
             if table.properties and column is not None and column.type == "INTEGER":
                 said = [str(r[0]) for r in rows if r[0] is not None]  # a year
             if table.properties and name == table.value:
@@ -83,6 +86,13 @@ def phrase(meaning: Meaning | None, rows: Sequence[tuple[Any, ...]], domain: Dom
 def _beside(row: tuple[Any, ...]) -> str:
     """What is shown with a value, if anything: "Win (3-1)"."""
     return f" ({row[1]})" if len(row) > 1 and row[1] is not None else ""
+
+
+def _as_named(rows: Set, column: Column | None) -> dict[Any, str]:
+    """By their keys, what the question calls the things that a column links to."""
+    if column is None or not column.links:
+        return {}
+    return {e.key: e.text for c in rows.conditions if isinstance(c, To) for e in c.set.entities}
 
 
 def _unit(rows: Set, name: str, domain: Domain) -> str:
@@ -135,7 +145,7 @@ def say(value: Any, column: Column | None) -> str:
 
 
 def _number(value: int | float, unit: str, column: Column | None) -> str:
-    if column is not None and (column.year_of or "year" in (*column.says, *column.name.split("_"))):
+    if column is not None and is_year(column):
         return str(value)
     if unit == "USD":
         # what is counted in cents is said with them
@@ -168,10 +178,12 @@ def _calculated(function: str, value: Any, column: Column | None) -> str:
     """What was reckoned from values of `column`."""
     if function == "ratio":
         return f"{value:.1f} times"
-    if function in ("percent", "change"):
+    if function in ("percent", "change", "fall"):
         return f"{value:.1f}%"
     if function == "years":
         return say(value, None)
+    if function == "whole":
+        return say(int(value), None)
     if function == "days":
         return f"{value} days"
     return say(value, column)
@@ -181,6 +193,6 @@ def _column(value: Value, domain: Domain) -> Column | None:
     match value:
         case Names(set=s, column=name) | Aggregate(set=s, column=name):
             return domain.table(s.table).by_name.get(name)
-        case Calculate(function=function, first=first) if function in ("difference", "distance", "total"):
+        case Calculate(function=function, first=first) if function in ("difference", "distance", "total", "times"):
             return _column(first, domain)
     return None

@@ -31,7 +31,7 @@ class Is:
 @dataclass(frozen=True)
 class Where:
     """A condition on a column of the set's own table. `op` is a SQL operator, or in, between; says: the text has
-    these words."""
+    these words; apart: nothing in it matches a regular expression."""
 
     column: str
     op: str
@@ -204,7 +204,8 @@ class Compare:
 
 @dataclass(frozen=True)
 class Calculate:
-    """A number made of two values: difference, ratio, percent, change (in percent), years or days between.
+    """A number made of two values: difference, ratio, percent, change and fall (in percent), years or days between,
+    so many times a value, how many whole times a value goes into another.
 
     `sign` is 1 or -1 where the question takes for granted which is larger, else 0.
     """
@@ -219,7 +220,7 @@ class Calculate:
 class Given:
     """A value that the question itself gives, or the time it was asked."""
 
-    value: str
+    value: str | float
 
 
 @dataclass(frozen=True)

@@ -81,6 +81,12 @@ def _before_last(m: re.Match[str], asked: Asked) -> Iterator[Period]:
     yield unit_of(step(asked.today, unit, -2), unit)
 
 
+@_rule(rf"(?:the\s+)?(?P<wd>{WD})\s+before\s+last")
+def _weekday_before_last(m: re.Match[str], asked: Asked) -> Iterator[Period]:
+    latest = asked.today - ((asked.today.weekday() - weekday_of(m["wd"]) - 1) % 7 + 1) * DAY
+    yield unit_of(latest - 7 * DAY, "day")
+
+
 @_rule(
     rf"(?:the\s+)?(?P<near>last|past|previous|prior|preceding|trailing|next|coming)\s+(?P<n>{NUM})[\s-]+"
     r"(?P<unit>hour|day|week|month|quarter|year|decade|season|(?:trading|business)\s+day)s?"

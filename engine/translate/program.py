@@ -74,9 +74,9 @@ def sql(meaning: Meaning, domain: Domain) -> str:
             shown = f"{_q(q.add(rows))}.{_q(column)}"
             if rows.top is None:
                 return f"{q.select(f'{shown}, count(*)')} GROUP BY {shown} ORDER BY 2 DESC"
-            value = f"chosen.{_q(column)}"
+            chosen = f"chosen.{_q(column)}"
             inner = f"WITH chosen AS ({q.select(shown)})"
-            return f"{inner} SELECT {value}, count(*) FROM chosen GROUP BY {value} ORDER BY 2 DESC"
+            return f"{inner} SELECT {chosen}, count(*) FROM chosen GROUP BY {chosen} ORDER BY 2 DESC"
         case Compare(first=first, second=second, greater=greater):
             return f"SELECT {_scalar(first, domain)} {'>' if greater else '<'} {_scalar(second, domain)} AS answer"
         case Calculate(function=function, first=first, second=second):
@@ -131,7 +131,10 @@ _FUNCTIONS = {
     "ratio": "{a} / {b}",
     "percent": "percent({a}, {b})",
     "change": "percent({b} - {a}, {a})",
+    "fall": "percent({a} - {b}, {a})",
     "years": "years_between({a}, {b})",
+    "times": "{a} * {b}",
+    "whole": "floor({a} / {b})",
     "days": "days_between({a}, {b})",
 }
 
@@ -479,6 +482,8 @@ def _condition(alias: str, c: Where) -> str:
         return f"{column} BETWEEN {_literal(c.values[0])} AND {_literal(c.values[1])}"
     if c.op == "says":
         return " AND ".join(f"regexp_matches({column}, {_literal(_word(v))})" for v in c.values)
+    if c.op == "apart":
+        return f"NOT regexp_matches({column}, {_literal(f'(?i){c.values[0]}')})"
     return f"{column} {c.op} {_literal(c.values[0])}"
 
 

@@ -23,6 +23,7 @@ from .meaning import (
     Condition,
     Count,
     Exists,
+    Given,
     Is,
     Meaning,
     Names,
@@ -36,8 +37,8 @@ from .meaning import (
     Where,
     Which,
 )
-from .question import Named, Time, distance
-from .reading import PLAIN, Reader, Reading
+from .question import FEW, Named, Time, distance
+from .reading import Reader, Reading
 from .wanted import CLASHES, FITS, SURE
 
 LATEST = 0.3  # what it costs to take the latest row where no time is named
@@ -48,7 +49,6 @@ ALL_OF_THEM = 1.3  # what it costs to list everybody who has rows of a kind: "wh
 WEEK = 7  # days
 SUMMED = 0.3  # what it costs to add up where nobody said so: "goals this season"
 UNANCHORED = 0.5  # what it costs to ask for the rows of everybody
-FEW = 6  # things that are compared
 HISTORY = 0.6  # what it costs to take all there ever was where no thing is named
 EVENT = 0.2  # what it costs to take a day from what happened to somebody
 SAID_WITH = 0.1  # what it costs to take a name for part of how another is said
@@ -97,7 +97,7 @@ class OfRecords(Reader):
 
     def readings(self) -> Iterator[Reading]:
         for table in self.domain.tables:
-            if not table.moment or table.is_entity or not self._is_spoken_of(table):
+            if not table.moment or table.is_entity or not self._is_spoken_of(table) or self._lacks_clock(table):
                 continue
             for anchored in self._anchored(table):
                 narrowed = self._narrowed(anchored)
@@ -125,10 +125,27 @@ class OfRecords(Reader):
                         on = frame.also(same, mask=words, solid=words, cost=day.cost)
                         yield from self._asked(replace(on, one=True))
 
+    def _lacks_clock(self, table: Table) -> bool:
+        """Whether rows go by the minute, but the question names neither a clock time nor the rows."""
+        if table.column(table.moment).type != "TIMESTAMP":
+            return False
+        return not any(t.at for t in self.question.times) and not any(
+            a.meant.table == table.name for a in self.question.of("table")
+        )
+
     def _is_spoken_of(self, table: Table) -> bool:
         kinds = ("column", "ask", "most", "value", "table", "test", "measure")
-        said = any(a.meant.table == table.name for kind in kinds for a in self.question.of(kind))
-        return said or any(p.table == table.name for p in self.question.placed)
+        if any(a.meant.table == table.name for kind in kinds for a in self.question.of(kind)):
+            return True
+        if any(p.table == table.name for p in self.question.placed):
+            return True
+        moves = any(self.question.of("op", name) for name in ("gain", "loss", "change"))
+        return moves and self._by_day(table) is not None and bool(self.question.named)
+
+    def _by_day(self, table: Table) -> tuple[str, str] | None:
+        """(column, the same of the row before) of a table whose rows follow each other: what moves up and down."""
+        tests = self.composer.lexicon.tests.values()
+        return next(((t.column, t.other) for t in tests if t.table == table.name), None)
 
     # -- whose rows ----------------------------------------------------------------------------------------------
 
@@ -201,17 +218,8 @@ class OfRecords(Reader):
         return len({tables for tables in linked if tables}) > 1
 
     def _named(self, target: str) -> tuple[Named, ...]:
-        """The things of a table that the question names, those that share no word, in its order."""
-        chosen: list[Named] = []
-        for n in sorted(self.question.named, key=lambda n: n.cost - 0.3 * n.mask.bit_count()):
-            if (
-                n.table == target
-                and n.cost < PLAIN
-                and not self._is_a_value(n)
-                and not any(n.mask & c.mask for c in chosen)
-            ):
-                chosen.append(n)
-        return tuple(sorted(chosen[:FEW], key=lambda n: n.mask & -n.mask))
+        """The things of a table that the question names, in its order."""
+        return tuple(n for n in self.question.things(target) if not self._is_a_value(n))
 
     def _is_a_value(self, n: Named) -> bool:
         """Whether the words of a doubtful name say a value: "number one" is a song, too."""
@@ -264,11 +272,25 @@ class OfRecords(Reader):
             frame = frame.also(Where(column, "=" if len(values) == 1 else "in", values), mask=a.mask, solid=solid)
             frame = replace(frame, said=(*frame.said, (column, a.mask)))
         for a in sorted(self.question.of("test"), key=lambda a: -a.mask.bit_count()):
-            if a.meant.table == frame.table.name and not a.mask & frame.solid:
+            if a.meant.table == frame.table.name and not a.mask & frame.solid and not self._weighs_up(a):
                 test = self.composer.lexicon.tests[a.meant.name]
-                frame = frame.also(Than(test.column, test.op, test.other), mask=a.mask, solid=a.mask)
+                said = sum(1 << i for i in self._words_of_test(a.meant.name))
+                frame = frame.also(Than(test.column, test.op, test.other), mask=said, solid=said)
+                for b in self._columns_of_table(frame.table):
+                    if b.meant.column in (test.column, test.other):
+                        frame = replace(frame, mask=frame.mask | b.mask)
                 break
         return self._numbered(frame)
+
+    def _weighs_up(self, test: Atom) -> bool:
+        """Whether "closed higher" compares two things that are offered, not a day with the one before."""
+        compares = any(a.mask & test.mask for name in ("higher", "lower") for a in self.question.of("op", name))
+        return self.wanted.offers and compares and " than " not in f" {test.phrase} "
+
+    def _words_of_test(self, name: str) -> list[int]:
+        """The words of all phrases that say the same test: "finished lower" and "lower than the day before"."""
+        masks = [a.mask for a in self.question.of("test", name)]
+        return [i for i in range(len(self.question.words)) if any(m >> i & 1 for m in masks)]
 
     def _is_part_of_number(self, a: Atom, frame: Frame) -> bool:
         """Whether the words belong to a phrase that asks for a number: "drew" in "drew a crowd"."""
@@ -307,6 +329,9 @@ class OfRecords(Reader):
             if found is not None:
                 column, said = found
                 value = int(number) if float(number).is_integer() else number
+                mask |= self._unit_words(column, mask) | self._moves_to(op, mask)
+                for a in self._columns_of_table(frame.table):
+                    said |= a.mask if a.meant.column == column.name and not a.mask & frame.solid else 0
                 return frame.also(Where(column.name, op, (value,)), mask=mask | said, solid=mask | said)
         return frame
 
@@ -326,6 +351,18 @@ class OfRecords(Reader):
             if words[i + 2].text in ("less", "fewer", "lower"):
                 return "<=", 0b110 << i
         return "", 0
+
+    def _moves_to(self, op: str, mask: int) -> int:
+        """The verb before a comparison that says the same: "fell below", "rose above"."""
+        verbs = self.question.of("op", "gain" if op[0] == ">" else "loss")
+        return sum(a.mask for a in verbs if not a.mask & mask and a.mask < mask and distance(a.mask, mask) <= 2)
+
+    def _unit_words(self, column: Column, mask: int) -> int:
+        """The words for the unit of a column right beside a number: "$", "dollars"."""
+        units = {w for phrase in self.composer.lexicon.generic["units"].get(column.unit, ()) for w in phrase.split()}
+        ends = ((mask & -mask).bit_length() - 2, mask.bit_length())
+        words = self.question.words
+        return sum(1 << i for i in ends if 0 <= i < len(words) and words[i].text in units)
 
     def _measure_near(self, frame: Frame, i: int) -> tuple[Column, int] | None:
         """The number that the words nearest to word `i` speak of, and these words."""
@@ -496,6 +533,8 @@ class OfRecords(Reader):
                 cost += NUMBER_OF if self._asks_for_things(frame.table) and self._is_number(meaning) else 0.0
                 fit = FITS if alternatives and self.wanted.yes_no else fit
                 yield self.reading(meaning, frame.mask | mask, frame.cost + cost, fit)
+            if isinstance(meaning, (Names, Aggregate)) and self._is_priced(frame, meaning):
+                yield from self._dealt(meaning, frame.mask | mask, frame.cost + cost)
             yield from self._compared(frame, meaning, mask, cost)
         if frame.others and frame.top is None and any(self._is_narrow(frame, c) for c in frame.conditions):
             # "who has more wins": rows of a kind are counted, although nobody says so
@@ -528,6 +567,11 @@ class OfRecords(Reader):
             return self.domain.table(meaning.set.table).column(meaning.column).numeric
         return isinstance(meaning, (Aggregate, Calculate, Count))
 
+    def _is_priced(self, frame: Frame, value: Names | Aggregate) -> bool:
+        """Whether a value is one amount of money."""
+        one = frame.one if isinstance(value, Names) else value.function == "sum"
+        return one and frame.anchor is not None and frame.table.column(value.column).unit == "USD"
+
     def _asks(self, frame: Frame) -> Iterator[tuple[Meaning, int, float, float]]:
         """(meaning, words, cost, fit) of everything that can be asked of the rows."""
         if frame.sides:
@@ -555,7 +599,7 @@ class OfRecords(Reader):
                 continue
             fit = self._fit(a, column)
             far = 0.02 * distance(a.mask, frame.solid)
-            counted = self._counted(a, frame) if column.numeric else 0
+            counted = self._counted(a, frame) if column.numeric and column.unit != "USD" else 0
             if frame.one or not column.numeric:
                 yield Names(frame.rows, column.name), a.mask | counted, far, FITS if counted else fit
             if not column.numeric or frame.one:
@@ -570,12 +614,17 @@ class OfRecords(Reader):
                     near = function in ("sum", "avg") or distance(op.mask, a.mask) <= 2
                     if near:
                         aggregated = True
-                        yield Aggregate(function, frame.rows, column.name), a.mask | op.mask | again, far, FITS
+                        yield (
+                            Aggregate(function, frame.rows, column.name),
+                            a.mask | op.mask | again,
+                            far,
+                            self._fit_number(),
+                        )
             if (function := self._extreme(a)) and not aggregated:
-                yield Aggregate(function, frame.rows, column.name), a.mask, far, FITS
+                yield Aggregate(function, frame.rows, column.name), a.mask, far, self._fit_number()
             elif not aggregated and frame.top is None:
                 # "how many shares were traded" asks for their sum
-                extra = (0.0, FITS) if counted or a.meant.kind == "ask" else (SUMMED, fit)
+                extra = (0.0, self._fit_number()) if counted or a.meant.kind == "ask" else (SUMMED, fit)
                 if column.adds:
                     yield Aggregate("sum", frame.rows, column.name), a.mask | counted, far + extra[0], extra[1]
                 yield Names(frame.rows, column.name), a.mask, far + (2 * SUMMED if column.adds else SUMMED), fit
@@ -590,7 +639,8 @@ class OfRecords(Reader):
         for a, b in itertools.combinations(numbers, 2):
             if a.meant.column == b.meant.column or a.mask & b.mask:
                 continue
-            for op in self.question.of("op", "difference"):
+            moves = [op for name in ("difference", "change", "gain", "loss") for op in self.question.of("op", name)]
+            for op in moves:
                 if op.mask & (a.mask | b.mask | frame.solid):
                     continue
                 columns = [x.meant.column for x in (a, b)]
@@ -633,11 +683,18 @@ class OfRecords(Reader):
             return FITS if a.meant.column == self.domain.table(a.meant.table).moment else CLASHES
         if a.meant.kind == "ask":
             return FITS
+        if w.count and column.unit == "USD" and not self._unit_words(column, a.mask):
+            return CLASHES
         if column.numeric and (w.number or w.money) and not w.yes_no:
             return FITS if w.number or column.unit == "USD" else 0.0
         if w.place and column.numeric:
             return 0.0  # "where did it close"
         return w.fit_column(column)
+
+    def _fit_number(self) -> float:
+        """How well a number that was worked out answers the question word."""
+        w = self.wanted
+        return CLASHES if w.person or (w.date and not w.count) else FITS
 
     def _asks_for_days(self, table: str) -> bool:
         """Whether "which days", "on what date" ask for the moment of rows."""
@@ -648,7 +705,7 @@ class OfRecords(Reader):
         )
 
     def _is_fixed(self, frame: Frame, column: Column) -> bool:
-        return any(isinstance(c, Where) and c.column == column.name and c.op in ("=", "in") for c in frame.conditions)
+        return any(isinstance(c, Where) and c.column == column.name for c in frame.conditions)
 
     def _of_best(self, frame: Frame) -> Iterator[tuple[Meaning, int, float, float]]:
         """The row with the most of something: its day, the other side, another of its columns."""
@@ -708,6 +765,7 @@ class OfRecords(Reader):
             for a in asked:
                 if not a.mask & (free if a.meant.kind == "ask" else frame.solid):
                     yield Names(rows, column.name), a.mask, cost, FITS if a.meant.kind == "ask" else said
+            fit = FITS if self.picks and self._is_chosen(frame) else fit
             if fit > 0 and not asked:
                 # "who had the number one song": what the rows link to besides is what they are
                 besides = (
@@ -728,6 +786,13 @@ class OfRecords(Reader):
                     first = min(near, key=lambda a: a.first)
                     things = Set(target, (Through(frame.rows),))
                     yield Count(things), op.mask | first.mask, 0.02 * (first.first - op.last - 1), FITS
+
+    def _tops_said(self, frame: Frame) -> bool:
+        return next(self._by_moment(frame), None) is not None
+
+    def _is_chosen(self, frame: Frame) -> bool:
+        """Whether something is said of the rows that may hold for some of several things."""
+        return any(isinstance(c, Than) or self._is_narrow(frame, c) for c in frame.conditions)
 
     def _words_of_others(self, frame: Frame, column: Column) -> int:
         others = {c.name for c in frame.table.columns if c.links and c.name != column.name}
@@ -756,7 +821,11 @@ class OfRecords(Reader):
             rows = self._of_chosen(frame) if frame.top is not None else frame.rows
             if rows.conditions != frame.conditions or frame.top is None:
                 yield Exists(rows), 1, 0.0, FITS
-        if frame.table.moment and (self.wanted.date or self._date_words(frame)):
+        # "when" alone asks for the day of something that is said of the rows
+        spoken = (
+            words or narrowed or bool(frame.top and self._tops_said(frame)) or self._date_words(frame).bit_count() > 1
+        )
+        if frame.table.moment and spoken and (self.wanted.date or self._date_words(frame)):
             year = self.wanted.year and not any(t.grain == "year" for t in frame.times)
             counted = self.wanted.count and not self.wanted.date
             yield (
@@ -848,7 +917,8 @@ class OfRecords(Reader):
                 yield self.reading(Compare(values[0], values[1], descending), words | said | 1, cost, FITS)
             elif not self.wanted.yes_no:
                 names = tuple(n.best.text for n in things)
-                yield self.reading(Which(values, names, descending), words | said | ors, cost, FITS)
+                which = Which(values, names, descending)
+                yield self.reading(which, words | said | ors, cost, self._fit_which())
         if len(things) == 2:
             for op in self.question.of("op", "difference"):
                 if not (op.mask & mask and (extreme or isinstance(meaning, Calculate))):
@@ -864,6 +934,10 @@ class OfRecords(Reader):
             for op in self.question.of("op", name):
                 if own is None or not self.composer.says_most(op, own, frame.table):
                     yield descending != (own is not None and turns(op, own, descending)), op.mask
+        for a in self._columns_of_table(frame.table):
+            # "opened at the highest price"
+            if a.meant.column != column and (function := self._extreme(a)):
+                yield function == "max", a.mask
         for a in self.question.of("most"):
             if a.meant.table == frame.table.name and a.meant.column == column:
                 yield a.meant.flag, a.mask
@@ -874,6 +948,10 @@ class OfRecords(Reader):
 
     def _changed(self, frame: Frame) -> Iterator[Reading]:
         """How much a value went up or down from one day to another."""
+        if frame.one and not any(
+            isinstance(c, (Than, Where)) and c.column != frame.table.moment for c in frame.conditions
+        ):
+            yield from self._changed_on_a_day(frame)
         if len(frame.times) != 1 or frame.top is not None:
             return
         start = frame.times[0]
@@ -884,6 +962,8 @@ class OfRecords(Reader):
             start = replace(start, last=start.first)
             frame = replace(frame, conditions=_at(frame, self._within(start, frame.table)), one=True)
         measured = self._measure_near(frame, (start.mask & -start.mask).bit_length() - 1)
+        if measured is None and (moving := self._by_day(frame.table)) is not None:
+            measured = frame.table.column(moving[0]), 0
         if measured is None or not later:
             return
         column, _ = measured
@@ -898,13 +978,75 @@ class OfRecords(Reader):
         forward = start.mask < later[0].mask
         for name, sign in (("gain", 1), ("loss", -1), ("change", 0), ("difference", 1 if not forward else -1)):
             for op in self.question.of("op", name):
-                function = "change" if percent else "difference"
                 one, other = (first, last) if percent or sign < 0 else (last, first)
-                meaning = Calculate(function, one, other, 0 if percent else abs(sign))
+                meaning = Calculate(_moving(name, bool(percent)), one, other, 0 if percent and sign > 0 else abs(sign))
                 said = words | op.mask | sum(p.mask for p in percent[:1])
-                yield self.reading(meaning, said, frame.cost, FITS)
+                if not self.wanted.yes_no:
+                    yield self.reading(meaning, said, frame.cost, FITS)
                 if frame.anchor is not None and frame.others:
                     yield from self._compared(frame, meaning, said, 0.0)
+        yield from self._dealt(Calculate("difference", last, first), words, frame.cost)
+
+    def _numbers_of(self, frame: Frame) -> list[Atom]:
+        """The words for numbers of the rows that nothing else uses."""
+        found = [a for a in self._columns_of_table(frame.table) if not a.mask & frame.mask]
+        return [a for a in found if frame.table.column(a.meant.column).numeric]
+
+    def _changed_on_a_day(self, frame: Frame) -> Iterator[Reading]:
+        """How much a value went up or down on one day: from the row before."""
+        moving = self._by_day(frame.table)
+        if moving is None:
+            return
+        if any(a.meant.column not in moving and a.meant.column != frame.table.moment for a in self._numbers_of(frame)):
+            return  # "between the open and the close"
+        close, before = (Names(frame.rows, name) for name in moving)
+        words = frame.mask
+        for a in self._columns_of_table(frame.table):
+            words |= a.mask if a.meant.column in moving else 0
+        ors = self.question.of("op", "or")
+        for a in ors:
+            words |= a.mask
+        percent = self.question.of("op", "percent")
+        moves = [(name, op) for name in ("gain", "loss", "change") for op in self.question.of("op", name)]
+        names = {name for name, _ in moves}
+        for name in dict.fromkeys(name for name, _ in moves):
+            said = words | sum({o.mask for _, o in moves}) | sum(p.mask for p in percent[:1])
+            sign = 0 if len(names) > 1 else {"gain": 0 if percent else 1, "loss": -1}.get(name, 0)
+            one, other = (before, close) if percent or sign < 0 else (close, before)
+            meaning = Calculate(
+                _moving(name, bool(percent)) if sign or not percent else "change", one, other, abs(sign)
+            )
+            if not self.wanted.yes_no:
+                yield self.reading(meaning, said, frame.cost, FITS)
+            if frame.anchor is not None and frame.others:
+                yield from self._compared(frame, meaning, said, 0.0)
+
+    def _dealt(self, value: Value, words: int, cost: float) -> Iterator[Reading]:
+        """ "50 shares of it": so many times a value; "how many shares for $5,000": how often it goes into a sum."""
+        pieces = self.composer.lexicon.pieces
+        if pieces is None or self.wanted.yes_no:
+            return
+        q = self.question
+        dealing = sum(1 << i for i, w in enumerate(q.words) if w.stem in pieces.dealing)
+        said = [i for i, w in enumerate(q.words) if w.stem in pieces.says]
+        for op in [*q.of("op", "gain"), *q.of("op", "loss")]:
+            dealing |= op.mask
+        for i, number in q.numbers:
+            if words >> i & 1:
+                continue
+            n = int(number) if float(number).is_integer() else number
+            if i + 1 in said or (i + 2 in said and q.weights[i + 1] == 0):
+                mask = words | 1 << i | dealing | sum(1 << k for k in said)
+                yield self.reading(Calculate("times", value, Given(n)), mask, cost, FITS)
+            elif i and q.words[i - 1].text == "$" and said and self.wanted.count:
+                mask = words | 0b11 << (i - 1) | dealing | sum(1 << k for k in said)
+                for op in q.of("op", "count"):
+                    yield self.reading(Calculate("whole", Given(n), value), mask | op.mask, cost, FITS)
+
+
+def _moving(name: str, percent: bool) -> str:
+    """The function that reckons a move: a fall is said as what it fell by."""
+    return ("fall" if name == "loss" else "change") if percent else "difference"
 
 
 def _is_short(time: Time) -> bool:

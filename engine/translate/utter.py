@@ -87,7 +87,7 @@ class Utterer:
             case Calculate(function=function, first=a, second=b):
                 return self._say(function, first=self._value(a), second=self._value(b))
             case Given(value=value):
-                return value if self.names else self._say("given")
+                return str(value) if self.names else self._say("given")
             case Listed(set=s, column=c):
                 return self._say("listed", set=self._fact(s) or self._column(s.table, c))
             case Excerpt(set=s, pattern=pattern):
@@ -149,6 +149,8 @@ class Utterer:
         after: list[str] = []
         for c in s.conditions:
             match c:
+                case Where(op="apart"):
+                    pass
                 case Where():
                     place, said = self._where(table, c)
                     (before if place == "before" else after).append(said)
