@@ -18,6 +18,7 @@ from kg.sources import Source
 from .translate.base import Phrased, Translated, Translator
 
 LIKELY = 0.75  # how familiar a question must be to a domain, next to the one it is most familiar to
+WORTH = 0.9  # what a domain must be able to explain, next to the best, for its API to be searched for names
 ABSENT = 404  # status of a domain of which there are no data: no reason to doubt the others
 OF_ANYTHING = 0.5  # what the word of a domain counts that tells a little of everything
 
@@ -58,10 +59,11 @@ class Router:
         phrased = self._phrased(question, failed)
         at_most = _at_most(phrased)
         familiar: dict[str, float] = {}
-        for most in sorted(set(at_most.values()), reverse=True):
-            alike = [n for n, share in at_most.items() if share == most and self._may_be_likely(n, share, familiar)]
-            side_by_side = sum(phrased[n].searches for n in alike)
-            with ThreadPoolExecutor(max(1, side_by_side)) as pool:
+        # first those that know their names without a call
+        for searches, most in sorted({(phrased[n].searches, -share) for n, share in at_most.items()}):
+            alike = [n for n, share in at_most.items() if (phrased[n].searches, -share) == (searches, most)]
+            alike = [n for n in alike if self._is_worth_asking(n, at_most[n], familiar)]
+            with ThreadPoolExecutor(max(1, len(alike) if searches else 1)) as pool:
                 asked = [(n, pool.submit(self.translator(n).familiar, question, now=now)) for n in alike]
             for name, share in asked:
                 try:
@@ -85,11 +87,10 @@ class Router:
                     away.add(id(self.source(name)))
         return phrased
 
-    def _may_be_likely(self, name: str, most: float, familiar: Mapping[str, float]) -> bool:
-        trusted = {n: self._trust(n) * share for n, share in familiar.items()}
-        return most >= LIKELY * max(familiar.values(), default=0.0) or self._trust(name) * most >= LIKELY * max(
-            trusted.values(), default=0.0
-        )
+    def _is_worth_asking(self, name: str, at_most: float, familiar: Mapping[str, float]) -> bool:
+        best = max(familiar.values(), default=0.0)
+        trusted = max((self._trust(n) * share for n, share in familiar.items()), default=0.0)
+        return at_most >= WORTH * best or self._trust(name) * at_most >= WORTH * trusted
 
     def _confidence(self, name: str, translated: Translated) -> float:
         return self._trust(name) * max((t.confidence for t in translated.translations), default=0.0)
@@ -107,7 +108,7 @@ def _highest(shares: Mapping[str, float]) -> list[str]:
 def _at_most(phrased: Mapping[str, Phrased]) -> dict[str, float]:
     """The share of a question that each domain can explain: all of it, where names need not be searched for; else what
     would be left if each word that is not another domain's were part of a name."""
-    anyones = frozenset[int]().union(*(p.have for p in phrased.values()))
+    anyones = frozenset[int]().union(*(p.ask for p in phrased.values()))
     return {
         name: 1 - len((anyones - p.have) & p.want) / max(1, len(p.want)) if p.searches else 1.0
         for name, p in phrased.items()

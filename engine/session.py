@@ -41,6 +41,7 @@ from .translate.lookup import MAX_FACTS, Lookup
 from .translate.properties import Facts
 
 MAX_QUESTION = 2_000  # characters
+NETWORK_CALLS = 4_000  # that a question may make over a network: more would take all its time
 _STEERING = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|[\x00-\x1f\x7f-\x9f]")
 _UNSEEN = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
 

@@ -21,7 +21,7 @@ from engine.clock import ClockError, moment_of
 from engine.session import MAX_QUESTION, Session
 from engine.settings import Settings, SettingsError
 from kg.errors import DomainError, KgError, QueryError, StoreError
-from kg.sources import SAMPLE
+from kg.sources import SAMPLE, CragSource, Name
 
 DIRECTED = "who directed titanic?"
 NOW = dt.datetime(2024, 5, 1, tzinfo=dt.UTC)
@@ -366,6 +366,52 @@ def test_broken_data_are_a_failed_call_that_names_the_file(tmp_path: Path, conte
     assert str(file) in answer.detail
     assert said in answer.detail
     assert "\n" not in answer.detail
+
+
+@pytest.mark.parametrize(
+    "question, text, reason",
+    [
+        pytest.param(DIRECTED, "James Cameron", "", id="a domain that is whole is sure"),
+        pytest.param("who directed zorblax?", "i don't know", "call_failed", id="the broken one might have known"),
+    ],
+)
+def test_broken_data_of_one_domain(tmp_path: Path, question: str, text: str, reason: str) -> None:
+    base = tmp_path / "base"
+    shutil.copytree(SAMPLE, base)
+    (base / "finance" / "company_name.dict").write_bytes(b"\xff\xfe")
+    with Session(Settings(base=base, cache=tmp_path)) as s:
+        answer = s.answer(question)
+    assert (answer.text, answer.reason) == (text, reason)
+    assert ("company_name.dict" in answer.detail) is bool(reason)
+
+
+def test_a_domain_without_data_is_no_reason_to_doubt_the_others(tmp_path: Path) -> None:
+    base = tmp_path / "base"
+    shutil.copytree(SAMPLE / "movie", base / "movie")
+    with Session(Settings(base=base, cache=tmp_path)) as s:
+        assert s.answer(DIRECTED).text == "James Cameron"
+        assert s.answer("who directed zorblax?").reason == "entity_not_found"
+        told = s.answer("what is the market cap of apple?", domain="finance")
+        assert (told.reason, "finance" in told.detail) == ("call_failed", True)
+
+
+class SlowNames(CragSource):
+    """The sample, whose names take long to list."""
+
+    def names(self, table: str) -> Iterator[Name]:
+        time.sleep(0.7)
+        return super().names(table)
+
+
+def test_indexing_names_is_told_and_takes_none_of_the_time_of_a_question(tmp_path: Path) -> None:
+    said: list[str] = []
+    settings = Settings(cache=tmp_path, seconds=4)
+    for shown in (["finance", "movie", "music", "open", "sports"], []):
+        said.clear()
+        with Session(settings, source=SlowNames(), tell=said.append) as s:
+            assert s.answer(DIRECTED).text == "James Cameron"
+        assert [t.removeprefix("Indexing the names of ").partition(";")[0] for t in said if t] == shown
+        assert said[-1] == ""
 
 
 def test_halves_of_surrogate_pairs_in_the_data_do_no_harm(tmp_path: Path) -> None:

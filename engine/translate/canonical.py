@@ -114,8 +114,9 @@ class Canonical:
         words = tokens(question)[:MAX_WORDS]
         want = {i for i, w in enumerate(words) if w.stem not in self.lexicon.ignored and w.text[0].isalnum()}
         atoms = [a for a in self.lexicon.find(words) if a.meant.kind not in ("op", "wh")]
-        have = {i for i in want if any(a.mask >> i & 1 for a in atoms)}
-        return Phrased(frozenset(want), frozenset(have), self.linker.searches)
+        have = frozenset(i for i in want if any(a.mask >> i & 1 for a in atoms))
+        ask = frozenset(i for i in have if any(a.mask >> i & 1 and a.meant.kind != "value" for a in atoms))
+        return Phrased(frozenset(want), have, ask, self.linker.searches)
 
     # -- reading the question ---------------------------------------------------------------------------------
 

@@ -65,6 +65,21 @@ PLACES = ("country", "city", "place", "town", "nation", "state", "continent")
 EARLIER, LATER = ("first", "earlier", "earliest", "sooner", "before"), ("later", "last", "latest", "after")
 NAME = re.compile(r"[^\W\d_a-z]\S+ [^\d]+")  # what may be somebody's name
 LEADING = ("person", "place", "list")  # what leads from a thing to others
+COUNTED_UNITS = (
+    "years",
+    "year",
+    "days",
+    "months",
+    "degrees",
+    "square",
+    "miles",
+    "kilometers",
+    "meters",
+    "feet",
+    "hours",
+)
+SUMMED = ("total", "combined", "together", "sum", "plus", "altogether")
+RATHER = 1.0  # and that is meant rather than not
 SURELY = 0.5  # what a name costs that is surely meant
 SHORT = 9  # a number of so few characters is given as it is written
 LONG = 3  # so many things are a list
@@ -161,13 +176,37 @@ class OfFacts(Reader):
         mask |= context
         if self.question.weight((1 << len(self.question.words)) - 1 & ~mask & ~self._function_words) > STRAY + 1:
             return
-        if any(n.cost < SURELY and not n.mask & mask for n in self.question.named if n.table == self.things_table.name):
-            return  # another thing is named
+        if self._names_another(mask) or self._goes_on(mask & ~context, about):
+            return
         if context and self._is_long_list(meaning, about):
             return  # "which actor was the joker": one of those listed
         reading = self.reading(meaning, mask, cost + CONTEXT * context.bit_count(), fit)
         half = self.question.weight(context) / 2 / (self.question.total or 1.0)
         yield replace(reading, covered=reading.covered - half)
+
+    def _goes_on(self, mask: int, about: Sequence[Thing]) -> bool:
+        """Whether a further thing stands beside one of these, set apart by a comma or a conjunction."""
+        words = self.question.words
+        for t in about:
+            for n in self.question.named:
+                if n.table != self.things_table.name or n.cost >= RATHER or n.mask & mask:
+                    continue
+                first, second = sorted((t.mask, n.mask))
+                last, begin = first.bit_length() - 1, (second & -second).bit_length() - 1
+                between = self.question.text[words[last].end : words[begin].start].strip(" ") if last < begin else "."
+                if re.fullmatch(r",|,? ?(?:and|or|plus|vs\.?|versus|&)(?: the)?", between.lower()):
+                    return True
+        return False
+
+    def _names_another(self, mask: int) -> bool:
+        """Whether a thing is named beside those whose words are in `mask`."""
+        named = [n for n in self.question.named if n.table == self.things_table.name and n.cost < RATHER]
+        return any(not n.mask & mask for n in named)
+
+    @cached_property
+    def _head(self) -> int:
+        """The first word that matters: what is asked for, as a rule."""
+        return next((1 << i for i, w in enumerate(self.question.weights) if w > 0), 0)
 
     def _of_others(self, mask: int, about: Sequence[Thing]) -> int:
         """The words that speak of another property, one which these things have, or which leads to other things."""
@@ -177,7 +216,11 @@ class OfFacts(Reader):
         for a in self.question.of("property", "says"):
             if a.mask & ~mask:
                 concept = self.composer.lexicon.vocabulary.concepts[a.meant.column]
-                if concept.gives in LEADING or any(True for t in about for _ in held(t, concept, 0)):
+                if (
+                    a.mask & self._head
+                    or concept.gives in LEADING
+                    or any(True for t in about for _ in held(t, concept, 0))
+                ):
                     spoken |= a.mask
         return spoken & ~mask
 
@@ -300,6 +343,8 @@ class OfFacts(Reader):
         if self.wanted.count and m.gives == "text" and len(listed) == 1 and is_number(m.fact):
             yield from self._read(Names(self._rows(m, *more), self.columns.number), mask, cost, FITS, m.thing)
             return
+        if self._counts_units() and m.gives != "number":
+            return
         if self.wanted.count and m.gives in ("list", "text", "person") and listed:
             op = self.question.of("op", "count")
             yield from self._read(
@@ -321,7 +366,8 @@ class OfFacts(Reader):
             return
         if m.gives == "place" and len(items(m.fact.value)) > 1:
             asked = self._asked_noun(m)[0]
-            part = "([^,]+)$" if asked in ("country", "nation") else "^([^,]+)" if asked in ("city", "town") else ""
+            country = r"([^,()]*[^,() ])(?: *\([^()]*\))?$"
+            part = country if asked in ("country", "nation") else "^([^,(]*[^,( ])" if asked in ("city", "town") else ""
             if part:
                 excerpt = Excerpt(self._rows(m, *more), self.facts.value, part)
                 yield from self._read(excerpt, mask, cost, fit, m.thing)
@@ -329,6 +375,11 @@ class OfFacts(Reader):
         if unit_of(m.fact.property) == "ft" and any(unit_of(f.property) == "in" for f in m.thing.known.facts):
             return  # so many feet, and inches
         yield from self._read(self._value(m, *more), mask, cost, fit, m.thing)
+
+    def _counts_units(self) -> bool:
+        """Whether "how many" asks for years, degrees and the like."""
+        words = [w.text for w in self.question.words]
+        return any(a == "many" and b in COUNTED_UNITS for a, b in itertools.pairwise(words))
 
     def _item_of_year(self, m: Match) -> str:
         """The part of a list that names the year of the question: "US$ 50 million (2014), US$ 53 million (2013)"."""
@@ -460,7 +511,7 @@ class OfFacts(Reader):
                     rows = self._rows(m, Where(self.facts.value, "=", ("False",)))
                     yield self.reading(Names(rows, self.facts.value), (1 << len(self.question.words)) - 1, 0.0, FITS)
         kinds = self._kinds(thing)
-        if kinds and not kinds[2] and not self.wanted.yes_no:
+        if kinds and not kinds[2] and not self.wanted.yes_no and not self._names_another(thing.mask):
             atom = kinds[0]
             concept = self.composer.lexicon.vocabulary.concepts[atom.meant.column]
             said = [b.mask for b in self.question.of("property", "says") if b.meant.column == concept.name]
@@ -667,9 +718,25 @@ class OfFacts(Reader):
             if self.wanted.yes_no and len(found) == 2:
                 compare = Compare(values[0], values[1], descending)
                 yield from self._read(compare, mask | words | 1 | ors, cost, FITS, *about)
-            elif not self.wanted.yes_no and not self.question.of("op", "difference"):
+            elif self._asks_how_much() and column and len(found) == 2:
+                yield from self._read(self._apart(found, column), mask | words, cost, FITS, *about)
+            elif not self.wanted.yes_no and not self.question.of("op", "difference") and not self._asks_how_much():
                 names = tuple(m.thing.entity.text for m in found)
                 yield from self._read(Which(tuple(values), names, descending), mask | words | ors, cost, FITS, *about)
+
+    def _asks_how_much(self) -> bool:
+        words = [w.text for w in self.question.words]
+        return any(a == "how" and b in ("many", "much") for a, b in itertools.pairwise(words[:4]))
+
+    def _apart(self, found: list[Match], column: str) -> Calculate:
+        """How far two values are apart: "how many days older"."""
+        pair = [Names(self._rows(m), column) for m in found]
+        if column != self.columns.day:
+            return Calculate("distance", pair[0], pair[1])
+        if self._is_later(found, column):
+            pair.reverse()
+        days = {"days", "day"} & {w.text for w in self.question.words}
+        return Calculate("days" if days else "years", pair[0], pair[1])
 
     def _reckoned(self, found: list[Match], mask: int, cost: float) -> Iterator[Reading]:
         """Sums, differences and the like of two numbers."""
@@ -690,22 +757,21 @@ class OfFacts(Reader):
                 functions = {"difference": "days"}
         for name, function in functions.items():
             for a in self.question.of("op", name):
-                if a.mask & mask:
+                if a.mask & mask or function == "total" or len(found) != 2:
                     continue
-                both = words | sum({b.mask for b in self.question.of("op", "both")} - {0})
-                if len(found) == 2:
-                    pair = (first, rest[0])
-                    if function in ("years", "days") and self._is_later(found, column):
-                        pair = (rest[0], first)
-                    if function == "percent" and a.last < (mask & -mask).bit_length() - 1:
-                        # "what percentage of A is B"
-                        pair = (rest[0], first)
-                    yield from self._read(Calculate(function, *pair), words | a.mask, cost, FITS, *about)
-                elif function == "total":
-                    yield from self._read(
-                        Aggregate("sum", self._all(found), column), words | a.mask, cost, FITS, *about
-                    )
-                del both
+                pair = (first, rest[0])
+                later = function in ("years", "days") and self._is_later(found, column)
+                # "what percentage of A is B"
+                if later or (function == "percent" and a.last < (mask & -mask).bit_length() - 1):
+                    pair = (rest[0], first)
+                yield from self._read(Calculate(function, *pair), words | a.mask, cost, FITS, *about)
+        summed = sum(1 << i for i, w in enumerate(self.question.words) if w.text in SUMMED and not mask >> i & 1)
+        if summed and found[0].gives == "number":
+            if len(found) == 2:
+                total: Meaning = Calculate("total", first, rest[0])
+            else:
+                total = Aggregate("sum", self._all(found), column)
+            yield from self._read(total, words | summed, cost, FITS, *about)
         for a in self.question.of("op", "average"):
             if found[0].gives == "number":
                 yield from self._read(Aggregate("avg", self._all(found), column), words | a.mask, cost, FITS, *about)
