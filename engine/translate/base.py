@@ -54,7 +54,7 @@ class Translated:
 @dataclass(frozen=True)
 class Phrased:
     """The places of the words of a question that `want` an explanation, of those that phrases of a domain explain
-    (`have`), and of those of them that `ask`: not values, such as countries, which may be part of a name in another domain.
+    (`have`), and of those of them that `ask`: not values, such as countries, which may be part of a name elsewhere.
 
     `searches`: to find out which of the others are names takes calls.
     """
