@@ -248,7 +248,7 @@ def test_names_are_searched_for_where_they_are_not_listed(without_names: str, qu
     [
         pytest.param("what is the ticker symbol of verizon communications?", "finance", "VZ", id="a name that leads to a key"),
         pytest.param("who is the ceo of coca cola?", "finance", "Mr. James Quincey", id="a name in the domain's file"),
-        pytest.param("market cap of ficr", "finance", "$87,654,321", id="a key as people write it"),
+        pytest.param("market cap of ficr", "finance", "$13,536,000,000", id="a key as people write it"),
         pytest.param("did the celtics win their last game?", "sports", "yes", id="what no call searches for"),
         pytest.param("how many goals did man united score against everton in march 2024?", "sports", "2", id="two clubs"),
         pytest.param("who sang rolling in the deep?", "music", "Adele", id="a song"),
@@ -261,7 +261,7 @@ def test_every_domain_finds_its_names_by_search(without_names: str, question: st
         answer = s.answer(question)
         assert (answer.text, answer.domain) == (text, domain)
         calls = len(s.store.ledger.calls)
-        assert calls <= 30
+        assert calls <= 40  # of four domains that are searched
         assert s.answer(question).text == text
         assert len(s.store.ledger.calls) == calls
 
