@@ -56,6 +56,9 @@ class Asking:
         if is_empty and meaning is not None and best.result is not None:
             verdict = gate.premise(meaning, best.result, graph.domain, lambda s: self._holds(s, graph, clock))
             best = replace(best, verdict=verdict)
+        no = best.verdict.kind == "zero" or (best.verdict.kind == "accept" and best.text == "no")
+        if no and meaning is not None and gate.unfounded(meaning, graph.domain, lambda s: self._holds(s, graph, clock)):
+            best = replace(best, verdict=gate.INVALID)
         verdict = gate.decide(best, confidence, translated, self.settings)
         return self._documented(self._said(verdict, best), best, confidence, graph)
 

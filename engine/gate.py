@@ -6,6 +6,7 @@ sure is not said. *Complete but empty* is evidence of a false premise; *not comp
 
 from __future__ import annotations
 
+import datetime as dt
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -28,11 +29,13 @@ from .translate.meaning import (
     Exists,
     Given,
     Is,
+    Leader,
     Listed,
     Meaning,
     Names,
     Scaled,
     Set,
+    Tally,
     Through,
     To,
     Where,
@@ -41,6 +44,7 @@ from .translate.meaning import (
 
 TRIED = 5  # programs that are run before giving up
 WORTH = 0.6  # how likely, next to the first, a program must be to be run
+WORTH_EMPTY = 0.3  # the same if the first found nothing
 CERTAIN = 0.5  # share of a program with rows beyond which no other is run
 # How often a right program ends so: with rows, with nothing known, with a count of none, with nothing, with an error.
 LIKELIHOOD = {"accept": 1.0, "invalid": 0.5, "unknown": 0.4, "zero": 0.2, "empty": 0.2, "refused": 0.05}
@@ -50,6 +54,9 @@ MIN_COVERED_NOTHING = 0.8  # share of the words that a program must explain befo
 WIDENED = 6  # wider sets that are looked at before the data are taken to be silent
 # "when was it released" has one answer; a set of so many dates or numbers answers another question.
 FEW_VALUES = 3
+LONG_AGO = "1900-01-01"
+BREAK = dt.timedelta(days=120)  # the longest time in which nothing takes place, though more is to come
+NEAR = dt.timedelta(days=6)  # from the end of a range: no market is closed for longer
 
 
 @dataclass(frozen=True)
@@ -90,7 +97,8 @@ def worth_trying(translation: Translation, outcomes: Sequence[Outcome]) -> bool:
         return True
     first = outcomes[0]
     settled = first.verdict.kind == "accept" and first.translation.share >= CERTAIN
-    return not settled and translation.share >= WORTH * first.translation.share
+    worth = WORTH if first.verdict.kind == "accept" else WORTH_EMPTY
+    return not settled and translation.share >= worth * first.translation.share
 
 
 def agree(outcomes: Sequence[Outcome]) -> tuple[Outcome, float]:
@@ -189,6 +197,8 @@ def premise(meaning: Meaning, result: Result, domain: Domain, holds: Callable[[S
             return replace(INVALID, detail="there is none at all")
         if _is_beyond(s, domain, holds):
             return UNKNOWN_VALUE
+        if _is_day_off(s, domain, holds):
+            return replace(INVALID, detail="there is none that day")
         whole = (
             [Set(s.table)] if any(c.range for c in domain.table(s.table).columns) else []
         )  # a list of which all is known
@@ -196,6 +206,28 @@ def premise(meaning: Meaning, result: Result, domain: Domain, holds: Callable[[S
         if not _holds(s, holds) and any(_holds(wider, holds) for wider in wider_sets):
             return replace(INVALID, detail="what the question takes for granted is not so")
     return UNKNOWN_VALUE
+
+
+def unfounded(meaning: Meaning, domain: Domain, holds: Callable[[Set], bool]) -> bool:
+    """Whether a "no" or a count of none hides a false premise: nothing took place that day, or what is said never
+    holds of the thing (a league that a team does not play in)."""
+    if not isinstance(meaning, (Exists, Count)):
+        return False
+    rows = replace(meaning.set, top=None)
+    moment = domain.table(rows.table).moment
+    whose = _all_rows(rows).conditions
+    times = tuple(c for c in rows.conditions if isinstance(c, Where) and c.column == moment)
+    if not moment or not whose or not times or len(whose) + len(times) == len(rows.conditions):
+        return False
+    that_day = isinstance(meaning, Exists) and all(t.op == "=" for t in times)
+    if that_day and not _holds(Set(rows.table, (*whose, *times)), holds):
+        return not _is_beyond(rows, domain, holds)
+    said = [c for c in rows.conditions if isinstance(c, Where) and c.column != moment and c.op in ("=", "in")]
+    ever = Where(moment, ">", (LONG_AGO,))
+    return any(
+        not _holds(Set(rows.table, (*whose[:1], ever, c)), holds) and _holds(Set(rows.table, (*whose, *times)), holds)
+        for c in said
+    )
 
 
 def _all_rows(rows: Set) -> Set:
@@ -212,20 +244,55 @@ def _is_beyond(rows: Set, domain: Domain, holds: Callable[[Set], bool]) -> bool:
         return not _holds(Set(rows.table, alike), holds) and not _holds(Set(rows.table, times), holds)
     whose = _all_rows(rows).conditions
     for time in times:
+        if _is_covered(whose, rows.table, time, holds):
+            continue
         low = time.values[0] if time.op in ("=", "between", ">=", ">") else None
         high = time.values[-1] if time.op in ("=", "between") else None
         for op, bound in (("<", low), (">", high)):
             around = Set(rows.table, (*whose, Where(moment, op, (bound,))))
             if bound is not None and not _holds(around, holds):
-                return True
+                # unless others have rows then: a team is not in its league for ever
+                return not (whose and _holds(Set(rows.table, tuple(times)), holds))
     return False
+
+
+def _is_day_off(rows: Set, domain: Domain, holds: Callable[[Set], bool]) -> bool:
+    """Whether a thing has rows shortly before and after a day, and none of any kind that day."""
+    table, whose = domain.table(rows.table), _all_rows(rows).conditions
+    days = [c.values[0] for c in rows.conditions if isinstance(c, Where) and c.column == table.moment and c.op == "="]
+    if len(days) != 1 or not whose or table.column(table.moment).type != "DATE":
+        return False
+    day = dt.date.fromisoformat(str(days[0]))
+    spans = ((day - BREAK, day), (day, day + BREAK))
+    between = (Where(table.moment, "between", (low.isoformat(), high.isoformat())) for low, high in spans)
+    return not _holds(Set(rows.table, (*whose[:1], Where(table.moment, "=", (days[0],)))), holds) and all(
+        _holds(Set(rows.table, (*whose[:1], span)), holds) for span in between
+    )
+
+
+def _is_covered(whose: tuple[Condition, ...], table: str, time: Where, holds: Callable[[Set], bool]) -> bool:
+    """Whether things have rows near both ends of a range of days."""
+    if time.op != "between":
+        return False
+    try:
+        first, last = (dt.date.fromisoformat(str(v)) for v in time.values)
+    except ValueError:
+        return False
+    ends = ((first, first + NEAR), (last - NEAR, last))
+    return last - first > NEAR and all(
+        _holds(Set(table, (*whose, Where(time.column, "between", (a.isoformat(), b.isoformat())))), holds)
+        for a, b in ends
+    )
 
 
 def _asks_for_one(meaning: Names, domain: Domain) -> bool:
     """Whether a column has one value for what is asked about: a date, a number, the part somebody plays."""
     table = domain.table(meaning.set.table)
     column = table.by_name.get(meaning.column)
-    return column is not None and column.name != table.moment and (column.type != "TEXT" or bool(table.roles))
+    if column is not None and column.name == table.moment:
+        # the days on which a thing has any rows are no answer
+        return meaning.set.top is None and all(isinstance(c, To) for c in meaning.set.conditions)
+    return column is not None and (column.type != "TEXT" or bool(table.roles))
 
 
 def _judge_which(rows: list[tuple[Any, ...]]) -> Verdict:
@@ -254,6 +321,8 @@ def _sets(meaning: Meaning | Given) -> list[Set]:
             | Listed(set=s)
             | Excerpt(set=s)
             | Scaled(set=s)
+            | Leader(set=s)
+            | Tally(set=s)
         ):
             return [replace(s, top=None)]
         case Which(values=values):

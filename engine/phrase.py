@@ -17,16 +17,20 @@ from .translate.meaning import (
     Count,
     Excerpt,
     Exists,
+    Leader,
     Listed,
     Meaning,
     Names,
     Scaled,
     Set,
+    Tally,
+    To,
     Value,
     Where,
     Which,
 )
 from .translate.program import ranked
+from .translate.question import is_year
 
 MAX_CHARACTERS = 280  # about 75 tokens
 _UNITS = {"min": " minutes", "%": "%"}  # units that are said
@@ -39,6 +43,12 @@ def phrase(meaning: Meaning | None, rows: Sequence[tuple[Any, ...]], domain: Dom
             return "yes" if rows[0][0] else "no"
         case Which():
             return str(rows[0][0])
+        case Leader():
+            return join([str(r[0]) for r in rows if r[1] == rows[0][1]])
+        case Tally(set=s, column=name):
+            values = [v.value for v in domain.table(s.table).by_name[name].values]
+            counts = {r[0]: r[1] for r in rows}
+            return f"{'-'.join(str(counts.get(v, 0)) for v in values)} ({'-'.join(map(str, values))})"
         case Names(year=True):
             return join(sorted(str(r[0]) for r in rows if r[0] is not None))
         case Names(set=s, column=name) if unit := _unit(s, name, domain):
@@ -50,7 +60,8 @@ def phrase(meaning: Meaning | None, rows: Sequence[tuple[Any, ...]], domain: Dom
         case Names(set=s, column=name):
             table = domain.table(s.table)
             column = table.by_name.get(name or table.label)
-            said = [say(r[0], column) for r in rows if r[0] is not None]
+            named = _as_named(s, column)
+            said = [(named.get(r[0]) or say(r[0], column)) + _beside(r) for r in rows if r[0] is not None]
             if table.properties and column is not None and column.type == "INTEGER":
                 said = [str(r[0]) for r in rows if r[0] is not None]  # a year
             if table.properties and name == table.value:
@@ -70,6 +81,18 @@ def phrase(meaning: Meaning | None, rows: Sequence[tuple[Any, ...]], domain: Dom
         case Count() | Listed():
             return say(rows[0][0], None)
     return join([", ".join(say(v, None) for v in r if v is not None) for r in rows])
+
+
+def _beside(row: tuple[Any, ...]) -> str:
+    """What is shown with a value, if anything: "Win (3-1)"."""
+    return f" ({row[1]})" if len(row) > 1 and row[1] is not None else ""
+
+
+def _as_named(rows: Set, column: Column | None) -> dict[Any, str]:
+    """By their keys, what the question calls the things that a column links to."""
+    if column is None or not column.links:
+        return {}
+    return {e.key: e.text for c in rows.conditions if isinstance(c, To) for e in c.set.entities}
 
 
 def _unit(rows: Set, name: str, domain: Domain) -> str:
@@ -113,12 +136,16 @@ def say(value: Any, column: Column | None) -> str:
         for known in column.values:
             # a code that nobody says ("es", "ACTOR IN A LEADING ROLE") is given as the first word for it
             if known.value == value and (str(value).lower() not in known.says or str(value).isupper()):
-                return " ".join(w if w in ("and", "of", "the") else w.capitalize() for w in known.says[0].split())
+                said = known.says[0]
+                if len(str(value)) > 2:
+                    return said.capitalize()
+                # "US" stands for a name
+                return " ".join(w if w in ("and", "of") else w.capitalize() for w in said.split())
     return str(value)
 
 
 def _number(value: int | float, unit: str, column: Column | None) -> str:
-    if column is not None and (column.year_of or "year" in (*column.says, *column.name.split("_"))):
+    if column is not None and is_year(column):
         return str(value)
     if unit == "USD":
         # what is counted in cents is said with them
@@ -151,10 +178,12 @@ def _calculated(function: str, value: Any, column: Column | None) -> str:
     """What was reckoned from values of `column`."""
     if function == "ratio":
         return f"{value:.1f} times"
-    if function in ("percent", "change"):
+    if function in ("percent", "change", "fall"):
         return f"{value:.1f}%"
     if function == "years":
         return say(value, None)
+    if function == "whole":
+        return say(int(value), None)
     if function == "days":
         return f"{value} days"
     return say(value, column)
@@ -164,6 +193,6 @@ def _column(value: Value, domain: Domain) -> Column | None:
     match value:
         case Names(set=s, column=name) | Aggregate(set=s, column=name):
             return domain.table(s.table).by_name.get(name)
-        case Calculate(function=function, first=first) if function in ("difference", "distance", "total"):
+        case Calculate(function=function, first=first) if function in ("difference", "distance", "total", "times"):
             return _column(first, domain)
     return None

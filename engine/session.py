@@ -173,7 +173,9 @@ class Session:
         domain = domain_named(name, self.domains)
         with self._making:
             if name not in self._graphs:
-                self._graphs[name] = Graph(domain, self._open(domain), self.store, max_calls=self.settings.max_calls)
+                source, most = self._open(domain), self.settings.max_calls
+                most = min(most, NETWORK_CALLS) if source.parallel > 1 else most
+                self._graphs[name] = Graph(domain, source, self.store, max_calls=most)
             return self._graphs[name]
 
     def _open(self, domain: Domain) -> Source:

@@ -53,6 +53,7 @@ class Column:
     `codes` what their values stand for (`kg.made`). `origin` is its name in a file, if another. `range`: the least and
     the greatest number it has, or year of a DATE; all of them can be asked for where a question names none.
     `short` says how people shorten it: as they do the name of a company ("Inc." goes).
+    `beside` names the column that is shown with it: a result with the score.
     `adds`: a sum over rows is what people mean without saying so (goals of a season, but not prices of a week).
     """
 
@@ -74,6 +75,7 @@ class Column:
     origin: str = ""
     range: tuple[int, ...] = ()
     adds: bool = False
+    beside: str = ""
     short: Literal["", "company"] = ""
 
     def __deepcopy__(self, memo: object) -> Column:

@@ -182,6 +182,7 @@ def _check_column(file: _File, table: str, name: str) -> None:
         order = list(file.columns(table))
         if order.index(source) > order.index(name):
             file.problems.add(line, f"{place}.year_of: {source} must stand above {name}.")
+    file.is_column(column.get("beside"), table, column.line_of("beside"), f"{place}.beside")
     _check_made(file, table, name, column, place)
 
 

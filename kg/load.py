@@ -87,6 +87,7 @@ _COLUMN = Record(
             "The least and the greatest number (of a date, year) it has, few enough to ask for all.",
         ),
         "of": Key(Text(PATTERN, "a column, or two with + or - between them"), "One or two columns it is made of."),
+        "beside": Key(_ANY, "The column that is shown with it in an answer: a result with the score."),
         "codes": Key(Named(Stored(), Stored()), "What the values of the column in `of` stand for."),
         **COLUMN_KEYS,
     }

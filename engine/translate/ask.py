@@ -6,9 +6,11 @@ from .compose import Composer
 from .facts import OfFacts
 from .meaning import Meaning
 from .question import Part
+from .rankings import OfRankings
 from .reading import Reading
 from .reckon import Reckoned
 from .records import OfRecords
+from .sequels import OfSequels
 from .several import OfSeveral
 from .single import OfOne
 
@@ -16,7 +18,7 @@ from .single import OfOne
 def readings(composer: Composer, parts: list[Part], now: str) -> list[Reading]:
     """Return the readings, best first; of those with the same meaning the best."""
     best: dict[Meaning, Reading] = {}
-    for reader in (OfOne, OfSeveral, Reckoned, OfRecords, OfFacts):
+    for reader in (OfOne, OfSeveral, Reckoned, OfRecords, OfRankings, OfSequels, OfFacts):
         for r in reader(composer, parts, now).readings():
             known = best.get(r.meaning)
             if known is None or r.score > known.score:

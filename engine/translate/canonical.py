@@ -16,7 +16,8 @@ from functools import lru_cache
 from typing import Protocol
 
 from kg.domain import Domain
-from kg.link import Finder, Mention
+from kg.link import Finder, Linker, Mention
+from kg.link_words import FREQUENT
 from kg.text import fold
 
 from .ask import readings
@@ -35,19 +36,24 @@ from .wanted import wanted
 
 KEPT = 8  # readings that become programs
 PLAUSIBLE = 0.6  # share of the words a reading must explain to be worth a second look
+FEW_LETTERS = 5  # too few to tell a name by its first word
 DOUBT = 0.4  # a lead in the lexical score that leaves a doubt: only then the encoder is asked
 MAX_WORDS = 60
 UNLIKE = 2.5  # what a name costs that is nothing like the words
+# What a name costs at most whose words mean nothing else here: all of it ("target"), or its beginning ("lululemon").
+UNMISTAKEN, BEGUN = 0.6, 0.8
+INSIDE_TIME = 1.5  # what a name costs that stands inside a time: "jan"
 PARTIAL = 0.6  # what a name costs next to a word that nothing explains: "bolshoi babylon"
 LOOSE = 0.9  # what a name may cost to be taken for known
 SERIES = 15  # names looked at that begin alike
 ELSEWHERE = 3.0  # what a word weighs that speaks of what the data do not have
-DATED = 1.5  # what a name costs that stands inside a date
 EVERYDAY = 0.6  # what a name costs that is made of words that carry no meaning: "stay", "who"
 INSIDE = 0.8  # what a name costs that stands inside a longer sure one
 FREE_GUESS = 1.2  # cost of unsaid pieces that does not yet lower the confidence
 SURE = 0.2  # what a name costs at most that is meant for certain
 PASSED_OVER = 0.5  # what is left of the quality for each of these that a reading leaves out
+UNTIMED = 0.3  # what is left of the quality where a time or a number is left out: another time has another answer
+UNUSED = 0.6  # what is left of the quality for each word of the schema and each comparison that is left out
 STRANGE = 0.4  # what is left of the quality for each word that no phrase or name knows
 SHARPNESS = 1.5  # of the softmax over scores
 _SIMILARITY_WEIGHT = 2.5
@@ -96,7 +102,7 @@ class Canonical:
         ranked = self._ranked_closely(asked, found) if closely and doubtful else [(r.score, r, None) for r in found]
         seconds = {"link": linked - started, "compose": composed - linked, "rank": time.perf_counter() - composed}
         explains = wanted(asked).explanation
-        translations = self._translations(asked, ranked)
+        translations = self._translations(asked, ranked, now.date())
         return Translated(translations, self._unknown(asked), explains, doubtful and not closely, seconds)
 
     def familiar(self, question: str, *, now: dt.datetime) -> float:
@@ -125,17 +131,14 @@ class Canonical:
         words = tokens(question)[:MAX_WORDS]
         atoms = _longest(self.lexicon.find(words), self.dated)
         found = _times(question, words, now)
-        named = [
-            # "december" in "december 12, 2015" is hardly a name
-            replace(n, cost=n.cost + DATED) if any(n.mask != t.mask and n.mask & t.mask == n.mask for t in found) else n
-            for n in self._named(question, words, atoms)
-        ]
+        named = self._named(question, words, atoms, found)
         moments = list(_moments(words, atoms, now, self.lexicon.generic["numbers"]))
         numbers = [
             (i, float(w.text.replace(",", "")))
             for i, w in enumerate(words)
             if w.text.replace(",", "").replace(".", "", 1).isdigit()
         ]
+        named = [replace(n, cost=n.cost + INSIDE_TIME) if _is_of_a_time(n, words, found) else n for n in named]
         moments = _together([*moments, *ceremonies(question, words, self.lexicon)])
         in_place = list(placed(question, words, self.lexicon))
         weights = [self._weight(w, i, atoms, named, found) for i, w in enumerate(words)]
@@ -148,6 +151,8 @@ class Canonical:
 
     def _weight(self, word: Token, i: int, atoms: list[Atom], named: list[Named], times: list[Time]) -> float:
         """How much it matters that a word is explained. Small words count where they make a phrase ("up for")."""
+        if word.stem == "year" and any(t.mask.bit_length() == i + 1 and t.mask.bit_count() > 1 for t in times):
+            return 0.5  # "this year" was said on purpose
         if word.stem in self.lexicon.ignored or not word.text[0].isalnum():
             phrased = any(
                 a.mask >> i & 1
@@ -166,7 +171,7 @@ class Canonical:
             return 0.5  # a date has many words
         return 1.0
 
-    def _named(self, question: str, words: list[Token], atoms: list[Atom]) -> list[Named]:
+    def _named(self, question: str, words: list[Token], atoms: list[Atom], times: list[Time]) -> list[Named]:
         out = []
         for mention in self.linker.find(question):
             mask = sum(1 << i for i, w in enumerate(words) if w.start < mention.end and w.end > mention.start)
@@ -176,13 +181,16 @@ class Canonical:
                     for a in atoms
                     if _is_plural(a) and mask.bit_length() <= a.first <= mask.bit_length() + 2
                 ]
+                found = list(_by_table(mention, mask))
+                limit = self._unmistaken(mention, mask, words, atoms)
+                found = [replace(n, cost=min(n.cost, limit)) for n in found]
                 out += [
                     replace(n, series=self._series(mention.text, n.table)) if {"", n.table} & set(plural) else n
-                    for n in _by_table(mention, mask)
+                    for n in found
                 ]
         if any(t.properties for t in self.domain.tables):
             out = [replace(n, fuller=self._fuller(n.best.text, n.table)) for n in out]
-        out = [replace(n, cost=n.cost + PARTIAL) if self._goes_on(n, words, atoms, out) else n for n in out]
+        out = [replace(n, cost=n.cost + PARTIAL) if self._goes_on(n, words, atoms, out, times) else n for n in out]
         out = [replace(n, cost=n.cost + EVERYDAY) if self._is_everyday(n, words) else n for n in out]
         sure = [n for n in out if n.cost < 0.3]
         # "pan" inside "pan's labyrinth" is hardly meant
@@ -192,6 +200,19 @@ class Canonical:
         ]
         out.sort(key=lambda n: n.cost - 0.3 * n.mask.bit_count())
         return out[:14]
+
+    def _unmistaken(self, mention: Mention, mask: int, words: list[Token], atoms: list[Atom]) -> float:
+        """What a name may cost at most if its words mean nothing else here, and are all of it or begin just one."""
+        said = [w for i, w in enumerate(words) if mask >> i & 1 and w.text[0] not in "'\u2019"]
+        if any(a.mask & mask for a in atoms) or not all(w.text[0].isalpha() for w in said):
+            return math.inf
+        if any(w.text in FREQUENT or w.stem in self.lexicon.ignored for w in said):
+            return math.inf
+        if any(c.how == "exact" for c in mention.candidates):
+            return UNMISTAKEN
+        start = fold(mention.text)
+        begun = [c for c in mention.candidates if fold(c.text).startswith(f"{start} ")]
+        return BEGUN if len(begun) == 1 and len(start) > FEW_LETTERS else math.inf
 
     def _is_everyday(self, name: Named, words: list[Token]) -> bool:
         return all(w.stem in self.lexicon.ignored for i, w in enumerate(words) if name.mask >> i & 1)
@@ -209,17 +230,20 @@ class Canonical:
     def _find_fuller(self, name: str, table: str) -> tuple[Entity, ...]:
         """Who is also called so, with further names in between: an encyclopaedia may have somebody twice."""
         said = fold(name).split()
-        if len(said) != 2:
+        # where names are not listed each look is a call, and this one seldom pays
+        if len(said) != 2 or not isinstance(self.linker, Linker):
             return ()
         found = ((c, fold(c.text).split()) for c in self.linker.lookup(said[-1], table))
         return tuple(Entity(c.key, c.text) for c, w in found if len(w) > 2 and [w[0], w[-1]] == said)[:2]
 
-    def _goes_on(self, name: Named, words: list[Token], atoms: list[Atom], others: list[Named]) -> bool:
+    def _goes_on(
+        self, name: Named, words: list[Token], atoms: list[Atom], others: list[Named], times: list[Time]
+    ) -> bool:
         """Whether a word that nothing explains stands next to a name: perhaps it is part of a longer one."""
         ends = ((name.mask & -name.mask).bit_length() - 2, name.mask.bit_length())
         for i in ends:
             if 0 <= i < len(words) and words[i].stem not in self.lexicon.ignored and words[i].text.isalpha():
-                known = any(a.mask >> i & 1 for a in atoms) or any(n.mask >> i & 1 for n in others)
+                known = any(x.mask >> i & 1 for found in (atoms, others, times) for x in found)
                 if not known:
                     return True
         return False
@@ -256,7 +280,7 @@ class Canonical:
                 text, cut = f"{text[:start]}the {noun}{text[end:]}", start
         return text
 
-    def _translations(self, asked: Question, ranked: Sequence[_Ranked]) -> list[Translation]:
+    def _translations(self, asked: Question, ranked: Sequence[_Ranked], today: dt.date) -> list[Translation]:
         if not ranked:
             return []
         top = ranked[0][0]
@@ -275,7 +299,7 @@ class Canonical:
                     utterance=self._utterer.utter(reading.meaning),
                     share=share,
                     quality=_quality(
-                        reading, sum(w in unknown and w.isalpha() for w in left), _passed_over(asked, reading)
+                        reading, sum(w in unknown and w.isalpha() for w in left), _passed_over(asked, reading, today)
                     ),
                     covered=reading.covered,
                     margin=margin,
@@ -288,18 +312,79 @@ class Canonical:
         return out
 
 
-def _quality(reading: Reading, strange: int, passed_over: int) -> float:
+def _quality(reading: Reading, strange: int, passed_over: float) -> float:
     """How well a reading accounts for the question. `strange` words that nothing here knows are the worst sign, and
     next to them sure names that it passes over."""
     guesses = 1.0 + max(0.0, reading.guessed - FREE_GUESS)
-    return float(max(reading.covered, 0.0) ** 1.5 * STRANGE**strange * PASSED_OVER**passed_over / guesses)
+    return float(max(reading.covered, 0.0) ** 1.5 * STRANGE**strange * passed_over / guesses)
 
 
-def _passed_over(asked: Question, reading: Reading) -> int:
-    """How many of the sure names and of the times a reading leaves out."""
+_TELLING = ("column", "ask", "value", "measure", "test", "most")
+_DENIALS = frozenset(
+    [
+        "no",
+        "not",
+        "never",
+        "without",
+        "neither",
+        "nor",
+        "except",
+        "isn't",
+        "aren't",
+        "wasn't",
+        "weren't",
+        "doesn't",
+        "don't",
+        "didn't",
+        "hasn't",
+        "haven't",
+    ]
+)
+_OPERATORS = (
+    "highest",
+    "lowest",
+    "higher",
+    "lower",
+    "difference",
+    "ratio",
+    "percent",
+    "average",
+    "sum",
+    "count",
+    "gain",
+    "loss",
+    "before",
+    "after",
+    "above",
+    "below",
+)
+
+
+def _passed_over(asked: Question, reading: Reading, today: dt.date) -> float:
+    """What is left of the quality for the sure names, the times, the numbers and the words of the schema that a
+    reading leaves out."""
     left = {n.mask for n in asked.named if n.cost < SURE and not n.mask & reading.mask}
-    left |= {mask for mask in asked.dated if not mask & reading.mask}
-    return sum(not any(m != o and m & o == m for o in left) for m in left)
+    left |= {mask for mask in asked.dated - {t.mask for t in asked.times} if not mask & reading.mask}
+    quality = PASSED_OVER ** len(_longest_of(left))
+    timed = 0
+    for t in asked.times:
+        timed |= t.mask
+        is_now = t.first == t.last == today
+        if not t.mask & reading.mask and asked.weight(t.mask) and not is_now:
+            quality *= UNTIMED
+    for i, _ in asked.numbers:
+        if not (reading.mask | timed) >> i & 1 and asked.weights[i]:
+            quality *= UNTIMED
+    for i, w in enumerate(asked.words):
+        if w.text in _DENIALS and not reading.mask >> i & 1:
+            quality *= UNTIMED
+    said = [a for kind in _TELLING for a in asked.of(kind)] + [a for name in _OPERATORS for a in asked.of("op", name)]
+    unused = {a.mask for a in said if not a.mask & (reading.mask | timed) and asked.weight(a.mask)}
+    return quality * UNUSED ** len(_longest_of(unused))
+
+
+def _longest_of(masks: set[int]) -> list[int]:
+    return [m for m in masks if not any(m != o and m & o == m for o in masks)]
 
 
 def _is_close(found: list[Reading]) -> bool:
@@ -349,6 +434,12 @@ def _bears_on(one: str, other: str, dated: frozenset[str]) -> bool:
 def _is_plural(atom: Atom) -> bool:
     """Whether a phrase behind a name can make it a series: "films", "trilogy"."""
     return atom.meant.kind == "table" or atom.meant.name == "series"
+
+
+def _is_of_a_time(name: Named, words: list[Token], times: list[Time]) -> bool:
+    """Whether a name is just a word of a time: "jan" in "jan 2 2024"."""
+    inside = any(t.mask & name.mask == name.mask != t.mask for t in times)
+    return inside and not any(w.text.isdigit() for i, w in enumerate(words) if name.mask >> i & 1)
 
 
 def _by_table(mention: Mention, mask: int) -> Iterable[Named]:

@@ -7,6 +7,7 @@ explain most. What is then asked of a set is `engine.translate.ask`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -22,6 +23,7 @@ from .question import Part, Question, distance, year_column
 from .texts import free_texts
 
 BEAM, ROUNDS = 32, 5
+PICKED = 0.3  # what it costs to ask something of one of several things
 # What a piece costs that no word of the question asks for, and what every further join costs.
 UNSAID_ROLE, UNSAID_ROWS, JOIN = 1.3, 0.8, 0.25
 # What is given back when two names stand side by side: "kubrick's the shining", "hard rain (morgan freeman)".
@@ -56,7 +58,7 @@ class Composer:
         chained = list(chains.parts())
         if whole := [p for p in chained if chains.is_whole(p)]:
             return sorted(self._keep(whole), key=self.promise, reverse=True)
-        frontier = self._keep([*self._entities(), *self._bare_rows(), *self._of_a_year(), *chained])
+        frontier = self._keep([*self._entities(), *self._picked(), *self._bare_rows(), *self._of_a_year(), *chained])
         for _ in range(ROUNDS):
             grown = [new for part in frontier for new in self._grow(part)]
             grown += [*self._merge(frontier), *self._same_year(frontier)]
@@ -105,6 +107,22 @@ class Composer:
                 nouns = [a for a in self.question.of("op", "series") if end <= a.first <= end + 2] + nouns
                 if nouns:
                     yield Part(Set(n.table, (Is(n.series, series=True),)), n.mask | nouns[0].mask, n.mask, n.cost + 0.3)
+
+    def _picked(self) -> Iterator[Part]:
+        """ "Whichever of A and B is worth more": of the things of a table that are named, the one with the most."""
+        for table in self.domain.entities:
+            named = self.question.things(table.name)
+            if len(named) < 2:
+                continue
+            mask = 0
+            for n in named:
+                mask |= n.mask
+            things = Is(tuple(n.best for n in named))
+            cost = PICKED + sum(n.cost for n in named)
+            for column, descending, words in self.superlatives(table):
+                if not words & mask:
+                    picked = Set(table.name, (things,), Top(column.name, descending))
+                    yield Part(picked, mask | words, mask | words, cost)
 
     def _of_a_year(self) -> Iterator[Part]:
         """ "The films of 1994": all rows of a year, where a table and a year are named."""
@@ -156,7 +174,20 @@ class Composer:
         # a phrase of several words ("best picture", "visual effects") speaks for its table by itself
         clear = solid and solid.bit_count() > 1
         return part.also(
-            _is_value(atom), mask=atom.mask, solid=solid, cost=-min(part.cost, UNSAID_ROWS) if clear else 0.0
+            _is_value(atom),
+            *self._apart(atom),
+            mask=atom.mask,
+            solid=solid,
+            cost=-min(part.cost, UNSAID_ROWS) if clear else 0.0,
+        )
+
+    def _apart(self, atom: Atom) -> tuple[Where, ...]:
+        """What keeps rows away whose text has the value, but as a part of another."""
+        patterns = self.lexicon.apart.get(f"{atom.meant.table}.{atom.meant.column}", ())
+        return tuple(
+            Where(atom.meant.column, "apart", ("|".join(p.format(re.escape(str(v))) for p in patterns),))
+            for v in atom.meant.values
+            if patterns
         )
 
     def _assumed(self, part: Part, table: Table) -> Part:
@@ -264,7 +295,7 @@ class Composer:
         yield [first], 0, cost + self._unlikely(detail, first, part)
 
     def _has(self, part: Part, mask: int) -> bool:
-        """Whether a name stands where the one does who has, not is: "members of X", "X's members", not "X is a member"."""
+        """Whether a name is of the one who has: "members of X", "X members", but not "X is a member"."""
         first = (mask & -mask).bit_length() - 1
         behind = part.solid >> first != 0
         between = self.question.words[part.solid.bit_length() : first]

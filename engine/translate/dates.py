@@ -35,7 +35,7 @@ _NTH_DAY = r"(?P<day>[0-3]?\d)(?:st|nd|rd|th)?\b"
 
 
 @_rule(
-    rf"(?:{WD},?\s+)?{MONTH}\s*(?:the\s+)?{_NTH_DAY}(?!{THING}|:|[-/]\d)(?:(?:,\s*|\s+)(?:of\s+|in\s+)?{YEARISH})?",
+    rf"(?:{WD},?\s+)?{MONTH}\s*(?:the\s+)?{_NTH_DAY}(?!{THING}|:\d|[-/]\d)(?:(?:,\s*|\s+)(?:of\s+|in\s+)?{YEARISH})?",
     rf"(?<!top )(?:{WD},?\s+)?(?:the\s+)?{_NTH_DAY}(?:\s+of)?[\s-]+{MONTH}(?:,?[\s-]*(?:of\s+|in\s+)?{YEARISH})?",
 )
 def _month_and_day(m: re.Match[str], asked: Asked) -> Iterator[Period]:
@@ -53,7 +53,7 @@ _NTH_DAY_2 = _NTH_DAY.replace("day", "day2")
 
 
 @_rule(
-    rf"{MONTH}\s+(?:the\s+)?{_NTH_DAY}{_TO}{_NTH_DAY_2}(?!{THING}|:)(?:(?:,\s*|\s+)(?:of\s+|in\s+)?{YEARISH})?",
+    rf"{MONTH}\s+(?:the\s+)?{_NTH_DAY}{_TO}{_NTH_DAY_2}(?!{THING}|:\d)(?:(?:,\s*|\s+)(?:of\s+|in\s+)?{YEARISH})?",
     rf"(?:the\s+)?{_NTH_DAY}{_TO}{_NTH_DAY_2}\s+(?:of\s+)?{MONTH}(?:,?\s*(?:of\s+|in\s+)?{YEARISH})?",
 )
 def _days_of_a_month(m: re.Match[str], asked: Asked) -> Iterator[Period]:

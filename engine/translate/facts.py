@@ -57,7 +57,8 @@ from .properties import Known
 from .reading import Reader, Reading
 from .wanted import CLASHES, FITS
 
-LOOKED_UP = 12  # things that are looked up for a question
+LOOKED_UP = 8  # things that are looked up for a question
+DOUBTFUL = 2  # names among these that may well be none
 FEW = 6  # things that are compared
 CONTEXT = 0.1  # what it costs that words are explained only by standing in what is known of a thing
 HOP = 0.3  # what it costs to go on from a value to the thing of that name
@@ -134,12 +135,9 @@ class OfFacts(Reader):
 
     def _keys(self) -> tuple[object, ...]:
         named = sorted(self.question.named, key=lambda n: n.cost - 0.3 * n.mask.bit_count())
-        keys = [
-            e.key
-            for n in named
-            if n.table == self.things_table.name and n.cost < UNLIKELY
-            for e in (*n.namesakes[:4], *n.fuller)
-        ]
+        named = [n for n in named if n.table == self.things_table.name and n.cost < UNLIKELY]
+        doubtful = [n for n in named if n.cost >= RATHER][DOUBTFUL:]
+        keys = [e.key for n in named if n not in doubtful for e in (*n.namesakes[:4], *n.fuller)]
         return tuple(dict.fromkeys(keys))[:LOOKED_UP]
 
     def _look_up(self, keys: tuple[object, ...]) -> dict[str, Known]:

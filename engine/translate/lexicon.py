@@ -102,6 +102,15 @@ class Test:
 
 
 @dataclass(frozen=True)
+class Pieces:
+    """What people hold many of: the table whose rows come in pieces, and the stems of words for them."""
+
+    table: str
+    says: frozenset[str]
+    dealing: frozenset[str]
+
+
+@dataclass(frozen=True)
 class Place:
     """A way to say a number of a column by its place: "top {}", "number {}"; or, as an `ordinal`, "{} place"."""
 
@@ -132,6 +141,8 @@ class Lexicon:
     ignored: frozenset[str] = frozenset()
     measures: dict[str, Measure] = field(default_factory=dict)
     tests: dict[str, Test] = field(default_factory=dict)
+    pieces: Pieces | None = None
+    apart: dict[str, list[str]] = field(default_factory=dict)  # by table.column: what makes a value another one
     places: dict[str, Place] = field(default_factory=dict)
     events: dict[str, Event] = field(default_factory=dict)
     vocabulary: Vocabulary = field(default_factory=Vocabulary)
@@ -146,6 +157,10 @@ class Lexicon:
         lexicon.ignored |= {stem(w) for w in re.findall(r"[\w']+", idioms.get("ignored", ""))}
         lexicon.measures = {n: Measure(**m, says=tuple(says)) for n, m, says in _split(idioms.get("measures", {}))}
         lexicon.tests = {n: Test(**t, says=tuple(says)) for n, t, says in _split(idioms.get("tests", {}))}
+        if said_of := idioms.get("pieces"):
+            stems = {k: frozenset(stem(w) for w in said_of[k]) for k in ("says", "dealing")}
+            lexicon.pieces = Pieces(said_of["table"], stems["says"], stems["dealing"])
+        lexicon.apart = idioms.get("apart", {})
         lexicon.places = {n: Place(**p, says=tuple(says)) for n, p, says in _split(idioms.get("places", {}))}
         lexicon.events = {n: Event(**e, says=tuple(says)) for n, e, says in _split(idioms.get("events", {}))}
         for kind, said in (("measure", lexicon.measures), ("test", lexicon.tests)):
@@ -190,7 +205,9 @@ class Lexicon:
         for i, s in enumerate(stems):
             for entry in self._by_stem.get(s, ()):
                 positions = _match(entry.parts, stems, i)
-                if positions and not (entry.meant.kind == "table" and is_verb(words[positions[-1]].text, entry.phrase)):
+                if not positions or is_other_word(words[positions[-1]].text, entry.phrase):
+                    continue
+                if not (entry.meant.kind == "table" and is_verb(words[positions[-1]].text, entry.phrase)):
                     mask = sum(1 << p for p in positions)
                     found.setdefault(
                         (mask, entry.meant), Atom(mask, positions[0], positions[-1], entry.phrase, entry.meant)
@@ -270,6 +287,12 @@ def _match(parts: tuple[tuple[str, ...], ...], stems: list[str], i: int) -> list
 def is_verb(word: str, noun: str) -> bool:
     """Whether a word with the stem of a noun is a verb's form: "filmed" is no film."""
     return any(word.endswith(end) and not noun.endswith(end) for end in ("ed", "ing"))
+
+
+def is_other_word(word: str, phrase: str) -> bool:
+    """Whether a word only seems to be a form of a phrase's last word: "lowes" and "lowe" are none of "low"."""
+    base = phrase.rpartition(" ")[2]
+    return word == base + "e" or (word == base + "es" and base[-1] not in "sxzhoy")
 
 
 _OPERATIONS = (

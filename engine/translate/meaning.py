@@ -31,7 +31,7 @@ class Is:
 @dataclass(frozen=True)
 class Where:
     """A condition on a column of the set's own table. `op` is a SQL operator, or in, between; says: the text has
-    these words."""
+    these words; apart: nothing in it matches a regular expression."""
 
     column: str
     op: str
@@ -64,13 +64,14 @@ class Through:
 
 @dataclass(frozen=True)
 class Same:
-    """The column has the value that `column` has in the row of `set` (the year somebody won); or a DATE one of so many
-    `days` from that day."""
+    """The column has the value that `column` has in the row of `set` (the year somebody won), or a DATE one of so many
+    `days` from that day; or, as `op` says, it comes after or before it."""
 
     own: str
     set: Set
     column: str
     days: int = 1
+    op: str = "="
 
 
 @dataclass(frozen=True)
@@ -173,6 +174,26 @@ class Which:
 
 
 @dataclass(frozen=True)
+class Leader:
+    """The values of `by` whose rows have the most (or least) of something: their number, or `function` of `column`;
+    those of the first place only, all that share it."""
+
+    set: Set
+    by: str
+    function: str
+    column: str
+    descending: bool
+
+
+@dataclass(frozen=True)
+class Tally:
+    """How many rows have each value of `column`: won, drawn and lost."""
+
+    set: Set
+    column: str
+
+
+@dataclass(frozen=True)
 class Compare:
     """Whether the first value is greater than (or less than) the second."""
 
@@ -183,7 +204,8 @@ class Compare:
 
 @dataclass(frozen=True)
 class Calculate:
-    """A number made of two values: difference, ratio, percent, change (in percent), years or days between.
+    """A number made of two values: difference, ratio, percent, change and fall (in percent), years or days between,
+    so many times a value, how many whole times a value goes into another.
 
     `sign` is 1 or -1 where the question takes for granted which is larger, else 0.
     """
@@ -198,7 +220,7 @@ class Calculate:
 class Given:
     """A value that the question itself gives, or the time it was asked."""
 
-    value: str
+    value: str | float
 
 
 @dataclass(frozen=True)
@@ -230,4 +252,4 @@ class Scaled:
 
 
 Value = Names | Count | Aggregate | Calculate | Given | Listed | Scaled
-Meaning = Names | Count | Aggregate | Exists | Which | Compare | Calculate | Listed | Excerpt | Scaled
+Meaning = Names | Count | Aggregate | Exists | Which | Leader | Tally | Compare | Calculate | Listed | Excerpt | Scaled

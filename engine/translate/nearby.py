@@ -39,7 +39,7 @@ _SHORT_WD = r"(?:mon|tues?|weds?|thur?s?|fri|sat|sun)"
 
 @_rule(
     r"(?:the\s+)?(?P<near>this|last|next|current|previous|upcoming)"
-    rf"(?P<gap>(?:\s+{NO_GAP}[\w'.&-]+){{0,3}}?)\s+(?:season|campaign)(?!\s+(?:of|finale|premiere|\d))"
+    rf"(?P<gap>(?:\s+{NO_GAP}[\w'.&-]+){{0,3}}?)\s+(?:(?:post|pre)?-?season|campaign|playoffs)(?!\s+(?:of|finale|premiere|\d))"
 )
 def _season(m: re.Match[str], asked: Asked) -> Iterator[Period]:
     near = m["near"].lower()
@@ -79,6 +79,12 @@ def _the_unit(m: re.Match[str], asked: Asked) -> Iterator[Period]:
 def _before_last(m: re.Match[str], asked: Asked) -> Iterator[Period]:
     unit = m["unit"].lower()
     yield unit_of(step(asked.today, unit, -2), unit)
+
+
+@_rule(rf"(?:the\s+)?(?P<wd>{WD})\s+before\s+last")
+def _weekday_before_last(m: re.Match[str], asked: Asked) -> Iterator[Period]:
+    latest = asked.today - ((asked.today.weekday() - weekday_of(m["wd"]) - 1) % 7 + 1) * DAY
+    yield unit_of(latest - 7 * DAY, "day")
 
 
 @_rule(

@@ -22,6 +22,7 @@ from .meaning import (
     Exists,
     Given,
     Is,
+    Leader,
     Listed,
     Meaning,
     Names,
@@ -29,6 +30,7 @@ from .meaning import (
     Same,
     Scaled,
     Set,
+    Tally,
     Than,
     Through,
     To,
@@ -38,6 +40,7 @@ from .meaning import (
     Which,
 )
 
+PLACES = 5  # of a ranking that are looked at: the first may be shared
 LONG = 2  # roles in a chain
 
 
@@ -64,6 +67,16 @@ def sql(meaning: Meaning, domain: Domain) -> str:
             return q.select(f"count(DISTINCT {_q(alias)}.{_q(domain.table(rows.table).key[0])}) > 0")
         case Which():
             return _which(meaning, domain)
+        case Leader():
+            return _leader(meaning, domain)
+        case Tally(set=rows, column=column):
+            q = _Query(domain)
+            shown = f"{_q(q.add(rows))}.{_q(column)}"
+            if rows.top is None:
+                return f"{q.select(f'{shown}, count(*)')} GROUP BY {shown} ORDER BY 2 DESC"
+            chosen = f"chosen.{_q(column)}"
+            inner = f"WITH chosen AS ({q.select(shown)})"
+            return f"{inner} SELECT {chosen}, count(*) FROM chosen GROUP BY {chosen} ORDER BY 2 DESC"
         case Compare(first=first, second=second, greater=greater):
             return f"SELECT {_scalar(first, domain)} {'>' if greater else '<'} {_scalar(second, domain)} AS answer"
         case Calculate(function=function, first=first, second=second):
@@ -118,7 +131,10 @@ _FUNCTIONS = {
     "ratio": "{a} / {b}",
     "percent": "percent({a}, {b})",
     "change": "percent({b} - {a}, {a})",
+    "fall": "percent({a} - {b}, {a})",
     "years": "years_between({a}, {b})",
+    "times": "{a} * {b}",
+    "whole": "floor({a} / {b})",
     "days": "days_between({a}, {b})",
 }
 
@@ -139,6 +155,8 @@ def _names(rows: Set, column: str, domain: Domain, year: bool = False) -> str:
     else:
         alias = q.add(rows)
         shown = f"{_q(alias)}.{_q(column or table.label or table.columns[0].name)}"
+        if column and table.column(column).beside:
+            shown += f", {_q(alias)}.{_q(table.column(column).beside)}"
         if year:
             return q.select(f"year({shown}) AS year", distinct=True)
     if ranked(rows):
@@ -207,8 +225,20 @@ def _count(rows: Set, domain: Domain) -> str:
     alias = q.add(replace(rows, top=None))
     table = domain.table(rows.table)
     if not table.is_entity:
+        own = next((c for c in table.columns if c.links and c.name in table.key[1:]), None)
+        if own is not None and not any(isinstance(c, To) for c in rows.conditions):
+            # a game has a row for either side
+            return q.select(f"count(DISTINCT {_q(alias)}.{_q(table.key[0])})")
         return q.select("count(*)")
     return q.select(f"count(DISTINCT {_q(alias)}.{_q(table.key[0])})")
+
+
+def _leader(leader: Leader, domain: Domain) -> str:
+    q = _Query(domain)
+    alias = _q(q.add(replace(leader.set, top=None)))
+    by, direction = f"{alias}.{_q(leader.by)}", "DESC" if leader.descending else "ASC"
+    value = f"{leader.function}({alias}.{_q(leader.column)})" if leader.column else "count(*)"
+    return f"{q.select(f'{by}, {value} AS n')} GROUP BY {by} ORDER BY n {direction}, 1 LIMIT {PLACES}"
 
 
 def _which(which: Which, domain: Domain) -> str:
@@ -274,8 +304,9 @@ class _Query:
                     self._through(alias, table, rows, detail)
                 case Other(entities=entities):
                     self._is(alias, table, entities, "NOT IN")
-                case Same(own=own, set=other, column=column_name, days=days):
-                    self.where.append(f"{_q(alias)}.{_q(own)} IN ({_same(other, column_name, days, self.domain)})")
+                case Same(own=own, set=other, column=column_name, days=days, op=op):
+                    same = _same(other, column_name, days, self.domain)
+                    self.where.append(f"{_q(alias)}.{_q(own)} {'IN' if op == '=' else op} ({same})")
         if rows.top is not None and not rows.top.via:
             self.order(alias, rows.top)
         return alias
@@ -451,6 +482,8 @@ def _condition(alias: str, c: Where) -> str:
         return f"{column} BETWEEN {_literal(c.values[0])} AND {_literal(c.values[1])}"
     if c.op == "says":
         return " AND ".join(f"regexp_matches({column}, {_literal(_word(v))})" for v in c.values)
+    if c.op == "apart":
+        return f"NOT regexp_matches({column}, {_literal(f'(?i){c.values[0]}')})"
     return f"{column} {c.op} {_literal(c.values[0])}"
 
 

@@ -6,13 +6,16 @@ Words are numbered; a set of words is a bit mask.
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from kg.domain import Column, Table
 
 from .lexicon import Atom, Token
 from .meaning import Condition, Entity, Set
+
+PLAIN = 1.2  # what a name may cost to be one of several that are compared
+FEW = 6  # things that are compared
 
 
 @dataclass(frozen=True)
@@ -112,6 +115,18 @@ class Question:
         before = [w.text for w in self.words[max(0, atom.first - 3) : atom.first]]
         return bool({"which", "what", "name", "list", "all"} & set(before))
 
+    def things(self, table: str) -> tuple[Named, ...]:
+        """The things of a table that the question names, those that share no word, in its order."""
+        chosen: list[Named] = []
+        for n in sorted(self.named, key=lambda n: n.cost - 0.3 * n.mask.bit_count()):
+            if n.table == table and n.cost < PLAIN and not any(n.mask & c.mask for c in chosen):
+                same = next((c for c in chosen if c.best.key == n.best.key and n.best.key is not None), None)
+                if same is not None:  # "google (googl)"
+                    chosen[chosen.index(same)] = replace(same, mask=same.mask | n.mask)
+                else:
+                    chosen.append(n)
+        return tuple(sorted(chosen[:FEW], key=lambda n: n.mask & -n.mask))
+
     def weight(self, mask: int) -> float:
         known = self._weights.get(mask)
         if known is None:
@@ -135,3 +150,8 @@ def distance(a: int, b: int) -> int:
 def year_column(table: Table) -> Column | None:
     """The column that a bare year speaks of."""
     return next((c for c in table.columns if c.numeric and (c.year_of or "year" in c.says)), None)
+
+
+def is_year(column: Column) -> bool:
+    """Whether the numbers of a column are years: the "year of birth" as much as the "year"."""
+    return bool(column.year_of) or any("year" in phrase.split() for phrase in column.says)

@@ -22,20 +22,21 @@ from .meaning import (
     Excerpt,
     Exists,
     Given,
+    Leader,
     Listed,
     Meaning,
     Names,
     Same,
     Scaled,
     Set,
+    Tally,
     Where,
     Which,
 )
-from .question import Part, year_column
-from .wanted import wanted
+from .question import PLAIN, Part, year_column
+from .wanted import CLASHES, FITS, wanted
 
 MISPLACED, LOOP = 0.8, 0.15
-PLAIN = 1.2  # what a name may cost to be one of several that are compared
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,7 @@ class Reader:
         self.composer, self.parts, self.now = composer, parts, now
         self.question, self.domain = composer.question, composer.domain
         self.wanted = wanted(composer.question)
+        self.picks = self.wanted.one_of_these
 
     def readings(self) -> Iterator[Reading]:
         """Yield what this reader makes of the question."""
@@ -87,10 +89,16 @@ class Reader:
 
     def reading(self, meaning: Meaning, mask: int, cost: float, fit: float) -> Reading:
         q = self.question
-        mask |= self._nouns_of(_tables(meaning)) | self._columns_of(_columns(meaning)) | self._roles_of(meaning)
+        mask |= (
+            self._nouns_of(_tables(meaning))
+            | self._columns_of(_columns(meaning), _tops(meaning))
+            | self._roles_of(meaning)
+        )
         explained = q.weight(mask)
         covered = explained / q.total if q.total else 0.0
         cost += self._misplaced_year(meaning) + self._loops(meaning)
+        if self.picks and not _picks(meaning):
+            fit = min(fit, CLASHES)
         score = explained - (q.total - explained) - cost + fit
         return Reading(meaning, mask, score, covered, cost)
 
@@ -108,11 +116,13 @@ class Reader:
                 mask |= a.mask
         return mask
 
-    def _columns_of(self, columns: frozenset[tuple[str, str]]) -> int:
+    def _columns_of(self, columns: frozenset[tuple[str, str]], tops: frozenset[tuple[str, str]]) -> int:
         """Other words for a column that is asked for anyway, and its unit: "longer runtime", "in minutes"."""
         mask = 0
         for a in self.question.of("column") + self.question.of("ask") + self.question.of("most"):
-            if (a.meant.table, a.meant.column) in columns:
+            # "the first date" asks for more than the dates
+            first = a.meant.kind == "most" and a.meant.column == self.domain.table(a.meant.table).moment
+            if (a.meant.table, a.meant.column) in columns and (not first or (a.meant.table, a.meant.column) in tops):
                 mask |= a.mask
         for table, name in columns:
             unit = self.domain.table(table).column(name).unit
@@ -142,6 +152,11 @@ class Reader:
         role = self.domain.table(a.meant.table).roles[a.meant.role]
         return {role.to}
 
+    def _fit_which(self) -> float:
+        """How well one of several things that are named answers the question word."""
+        w = self.wanted
+        return CLASHES if (w.number or w.money or w.place or w.date) and not self.picks else FITS
+
     def birth(self, part: Part) -> Column | None:
         table = self.domain.table(part.set.table)
         return (
@@ -154,7 +169,7 @@ class Reader:
         """Groups of two to four entities of one table that share no word."""
         by_table: dict[str, list[Part]] = {}
         for p in self.parts:
-            if p.set.is_entity:
+            if p.set.is_entity and p.set.top is None:
                 by_table.setdefault(p.set.table, []).append(p)
         for parts in by_table.values():
             chosen: list[Part] = []
@@ -180,6 +195,8 @@ def _tables(meaning: Meaning | Given) -> frozenset[str]:
             | Listed(set=s)
             | Excerpt(set=s)
             | Scaled(set=s)
+            | Leader(set=s)
+            | Tally(set=s)
         ):
             return _set_tables(s)
         case Which(values=values):
@@ -200,6 +217,8 @@ def _role_sets(meaning: Meaning | Given) -> tuple[Set, ...]:
             | Listed(set=s)
             | Excerpt(set=s)
             | Scaled(set=s)
+            | Leader(set=s)
+            | Tally(set=s)
         ):
             return s.nested
         case Which(values=values):
@@ -226,8 +245,18 @@ def _columns(meaning: Meaning | Given) -> frozenset[tuple[str, str]]:
     return frozenset()
 
 
+def _tops(meaning: Meaning | Given) -> frozenset[tuple[str, str]]:
+    """The columns by which rows are the first or the last."""
+    return frozenset((s.table, s.top.column) for s in _role_sets(meaning) if s.top is not None)
+
+
 def _set_tables(s: Set) -> frozenset[str]:
     return frozenset(n.table for n in s.nested)
+
+
+def _picks(meaning: Meaning) -> bool:
+    """Whether the answer is one or some of the things that a question names."""
+    return isinstance(meaning, Which) or (isinstance(meaning, Names) and not meaning.year)
 
 
 def _all_ignored(atom: Atom, weights: list[float]) -> bool:

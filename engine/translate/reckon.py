@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
+from kg.domain import Table
+
 from .lexicon import Atom
 from .meaning import (
     Calculate,
@@ -93,6 +95,7 @@ class Reckoned(Reader):
                 continue
             table = self.domain.table(options[0].set.table)
             first, second = options
+            yield from self._ratio(first, second, table)
             for op in self.question.of("op", "difference"):
                 for a in self.question.of("column") + self.question.of("ask") + self._verbs_of_columns(table.name):
                     column = table.by_name.get(a.meant.column) if a.meant.table == table.name else None
@@ -105,9 +108,33 @@ class Reckoned(Reader):
                     function = "distance"
                     if column.type == "DATE":
                         function = "years" if any(w.stem == "year" for w in self.question.words) else "days"
-                    meaning = Calculate(function, Names(first.set, column.name), Names(second.set, column.name))
+                    sign = 1 if function == "distance" and self._asserts_more(op, second) else 0
+                    meaning = Calculate(
+                        "difference" if sign else function,
+                        Names(first.set, column.name),
+                        Names(second.set, column.name),
+                        sign,
+                    )
                     words = first.mask | second.mask | op.mask | a.mask
                     yield self.reading(meaning, words, first.cost + second.cost, FITS)
+
+    def _ratio(self, first: Part, second: Part, table: Table) -> Iterator[Reading]:
+        """ "How many times bigger is the market cap of A than that of B"."""
+        for op in self.question.of("op", "ratio"):
+            for a in self.question.of("column") + self._verbs_of_columns(table.name):
+                column = table.by_name.get(a.meant.column) if a.meant.table == table.name else None
+                if column is None or not column.numeric or (a.mask | op.mask) & (first.solid | second.solid):
+                    continue
+                meaning = Calculate("ratio", Names(first.set, column.name), Names(second.set, column.name))
+                more = sum(o.mask for o in self.question.of("op", "higher")[:1])
+                words = first.mask | second.mask | op.mask | a.mask | more
+                yield self.reading(meaning, words, first.cost + second.cost, FITS)
+
+    def _asserts_more(self, op: Atom, second: Part) -> bool:
+        """Whether "how much more ... than" takes for granted that the first of two has more."""
+        start = (second.solid & -second.solid).bit_length() - 1
+        before = [w.text for w in self.question.words[max(0, start - 3) : start]]
+        return op.phrase.split()[-1] in ("more", "higher", "bigger", "longer") and "than" in before
 
     def _ages(self) -> Iterator[Reading]:
         """How old somebody was when something came out, or in a year."""

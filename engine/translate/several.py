@@ -44,6 +44,7 @@ class OfSeveral(Reader):
                     yield self.reading(meaning, mask | words | 1, total_cost, FITS)
                 elif not self.wanted.yes_no:
                     fit = FITS if ors or self.wanted.person or self.wanted.tables else 0.2
+                    fit = min(fit, self._fit_which())
                     values = tuple(Names(s, column.name) for s in sets)
                     yield self.reading(Which(values, names, descending), mask | words | ors, total_cost, fit)
             yield from self._by_measure(options, names, mask, solid, total_cost)
@@ -86,7 +87,7 @@ class OfSeveral(Reader):
                             Which(tuple(map(Count, sets)), names, descending),
                             words,
                             extra,
-                            FITS if self.wanted.person or self.wanted.tables else 0.2,
+                            min(FITS if self.wanted.person or self.wanted.tables else 0.2, self._fit_which()),
                         )
 
     def _counted(self, options: list[Part]) -> Iterator[list[Part]]:

@@ -28,6 +28,8 @@ class OfOne(Reader):
     def readings(self) -> Iterator[Reading]:
         for part in self.parts:
             table = self.domain.table(part.set.table)
+            if table.moment and part.set.top is not None and part.set.top.column == table.moment:
+                continue  # the latest up to now, or the next: rows of dated tables are read by themselves
             if table.is_entity and not part.set.is_entity:
                 # a name that the question itself gives is no answer to it
                 given = 1.5 if self._given(part.set) else 0.0
@@ -39,6 +41,7 @@ class OfOne(Reader):
             yield from self._kinds(part)
             yield from self._age_now(part)
             yield from self._columns(part)
+            yield from self._named_by_key(part)
             yield from self._counts(part)
             if self.wanted.yes_no and part.set.is_entity and table.is_entity:
                 for a in self.question.of("value"):
@@ -75,12 +78,28 @@ class OfOne(Reader):
         ):
             return
         column = next((table.column(k) for k in table.key if table.column(k).type == "TEXT"), None)
-        if column is not None:
+        bound = {c.set.table for c in part.set.conditions if isinstance(c, To)}
+        if column is not None and not (column.links and column.links.table in bound):
             yield self.reading(Names(part.set, column.name), part.mask, part.cost, FITS)
 
     def _given(self, rows: Set) -> bool:
         """Whether the set is one thing that the question names."""
         return any(isinstance(c, Is) and not c.series for c in rows.conditions)
+
+    def _is_given(self, column: str, part: Part) -> bool:
+        """Whether the question names a thing by this column: its label, or its key ("the ticker cmg")."""
+        by_key = all(e.text == e.key for e in part.set.entities)
+        table = self.domain.table(part.set.table)
+        return column == (table.key[0] if by_key and table.label != table.key[0] else table.label)
+
+    def _named_by_key(self, part: Part) -> Iterator[Reading]:
+        """ "What company trades under the ticker cmg": the name of what is named by its key."""
+        table = self.domain.table(part.set.table)
+        if not part.set.is_entity or not self._is_given(table.key[0], part):
+            return
+        for a in self.question.of("column"):
+            if a.meant.table == table.name and a.meant.column == table.key[0] and not a.mask & part.solid:
+                yield self.reading(Names(part.set, table.label), part.mask | a.mask, part.cost, FITS)
 
     def _columns(self, part: Part) -> Iterator[Reading]:
         table = self.domain.table(part.set.table)
@@ -88,7 +107,7 @@ class OfOne(Reader):
             if a.meant.table != table.name or a.mask & part.solid:
                 continue
             column = table.column(a.meant.column)
-            if column.name == table.label and part.set.is_entity:
+            if part.set.is_entity and self._is_given(column.name, part):
                 continue
             if any(
                 isinstance(c, Where) and c.column == column.name and c.op in ("=", "in") for c in part.set.conditions

@@ -24,6 +24,7 @@ from .meaning import (
     Exists,
     Given,
     Is,
+    Leader,
     Listed,
     Meaning,
     Names,
@@ -31,6 +32,7 @@ from .meaning import (
     Same,
     Scaled,
     Set,
+    Tally,
     Than,
     Through,
     To,
@@ -66,6 +68,12 @@ class Utterer:
                 return self._say(function, column=self._column(s.table, c), set=self.set(s))
             case Exists(set=s):
                 return self._say("exists", set=self.set(s))
+            case Leader(set=s, by=by, column=c, descending=d):
+                most = self.lexicon.generic["highest" if d else "lowest"][0]
+                what = self._column(s.table, c) if c else self._noun(self.domain.table(s.table))
+                return self._say("leader", by=self._column(s.table, by), most=most, what=what, set=self.set(s))
+            case Tally(set=s, column=c):
+                return self._say("tally", column=self._column(s.table, c), set=self.set(s))
             case Which(values=values, descending=d):
                 first = values[0]
                 if isinstance(first, Names):
@@ -79,7 +87,7 @@ class Utterer:
             case Calculate(function=function, first=a, second=b):
                 return self._say(function, first=self._value(a), second=self._value(b))
             case Given(value=value):
-                return value if self.names else self._say("given")
+                return str(value) if self.names else self._say("given")
             case Listed(set=s, column=c):
                 return self._say("listed", set=self._fact(s) or self._column(s.table, c))
             case Excerpt(set=s, pattern=pattern):
@@ -141,6 +149,8 @@ class Utterer:
         after: list[str] = []
         for c in s.conditions:
             match c:
+                case Where(op="apart"):
+                    pass
                 case Where():
                     place, said = self._where(table, c)
                     (before if place == "before" else after).append(said)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from kg.domain import Column
 
 from .lexicon import Atom
-from .question import Question
+from .question import PLAIN, Question, is_year
 
 FITS, CLASHES = 0.6, -1.0
 SURE = 0.3  # what a name may cost that is surely meant
@@ -33,6 +33,8 @@ class Wanted:
     money: bool = False
     place: bool = False
     explanation: bool = False
+    one_of_these: bool = False  # "which of A, B and C"
+    offers: bool = False  # "A or B"
     tables: frozenset[str] = frozenset()
 
     def fit_rows(self, table: str) -> float:
@@ -54,7 +56,7 @@ class Wanted:
         if w.place:
             return FITS if any(phrase.startswith("where") for phrase in column.asks) else CLASHES
         if w.date:
-            if "year" in column.says:
+            if is_year(column):
                 return FITS if w.year else FITS / 2
             return CLASHES if column.type != "DATE" else FITS / 2 if w.year else FITS
         if w.money:
@@ -79,20 +81,16 @@ def wanted(question: Question) -> Wanted:
     first = words[0] if words else ""
     text = " ".join(words)
     measured = _how_is_measured(words) or any(a.phrase.startswith("how ") for a in q.of("ask"))
+    offers = _offers(q)
     explanation = "why" in words or ("how" in words and not measured)
     return Wanted(
         yes_no=(first in _OPENERS or _opens_late(question, words))
         and not counts
-        and not any(a.first == 0 for a in q.of("op", "polite")),
+        and not any(a.first == 0 for a in q.of("op", "polite"))
+        and not offers,
         person=who,
         date="when" in words
-        or "what day" in text
-        or "what date" in text
-        or "which date" in text
-        or "which week" in text
-        or "what week" in text
-        or "what year" in text
-        or "which year" in text,
+        or any(f"{wh} {of}" in text for wh in ("what", "which") for of in ("day", "date", "week", "year")),
         moments=frozenset(a.meant.table for a in asking if a.phrase == "when"),
         year="what year" in text or "which year" in text,
         number=(counts and not asked_before(question, q.of("op", "count")))
@@ -103,8 +101,23 @@ def wanted(question: Question) -> Wanted:
         money="how much" in text,
         place="where" in words[:4],
         explanation=explanation,
+        one_of_these=_one_of_these(text),
+        offers=offers,
         tables=frozenset(a.meant.table for a in q.of("table") if q.is_asked_for(a)),
     )
+
+
+def _offers(q: Question) -> bool:
+    """Whether a question offers two things to choose from: "is nike's or lululemon's higher"."""
+    names = [n.mask for n in q.named if n.cost < PLAIN]
+    ors = [i for i, w in enumerate(q.words) if w.text == "or"]
+    before = {m.bit_length() for m in names} | {m.bit_length() + 1 for m in names}
+    after = {(m & -m).bit_length() - 1 for m in names}
+    return any(i in before and {i + 1, i + 2} & after for i in ors)
+
+
+def _one_of_these(text: str) -> bool:
+    return text.startswith(("which of ", "who of ", "which one of ")) or "which of these" in text
 
 
 def _opens_late(question: Question, words: list[str]) -> bool:
