@@ -55,7 +55,8 @@ class Translated:
 class Phrased:
     """The places of the words of a question that `want` an explanation, of those that phrases of a domain explain
             (`have`), and of those of them that `ask`: not values, such as countries, which may be part of a name elsewhere.
-    
+    domain.
+
         `searches`: to find out which of the others are names takes calls.
     """
 
