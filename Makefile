@@ -35,7 +35,7 @@ bench: $(VENV)/.dev ## measure speed (benchmarks/README.md says what)
 docs: $(VENV)/.dev ## write the generated parts of README.md and docs/ anew; look at the diff
 	$(BIN)/python docs/generate.py
 
-schema: $(VENV)/.dev ## write schemas/domain.schema.json anew, after a change in kg/load.py
+schema: $(VENV)/.dev ## write schemas/domain.schema.json anew, after a change in kg/load/__init__.py
 	$(BIN)/python -c 'import json, kg.load; print(json.dumps(kg.load.json_schema(), indent=2))' > schemas/domain.schema.json
 
 clean: ## remove what the other targets made

@@ -8,7 +8,8 @@ sample, often over) as the reply of a call of its own. Ours is all that happens 
 ledger entries, one transaction. The appender has nothing to do but append. The ratio is what counts; both run in turn
 several times, and the best of each is taken.
 
-After that, for each shape in which APIs write tables (kg/frames.py), 100,000 made-up rows of prices from one reply.
+After that, for each shape in which APIs write tables (kg/shapes/frames.py), 100,000 made-up rows of prices from one
+reply.
 """
 
 from __future__ import annotations

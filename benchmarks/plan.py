@@ -16,8 +16,8 @@ from collections.abc import Sequence
 from kg.check import check
 from kg.dialect import parse
 from kg.load import BUILT_IN, load_domain
-from kg.physical import duckdb_sql
 from kg.plan import plan
+from kg.plan.physical import duckdb_sql
 
 RUNS = 50
 QUERIES = {

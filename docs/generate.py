@@ -35,12 +35,11 @@ from engine.cli import app
 from engine.repl import COMMANDS, SETTABLE, Repl
 from engine.session import Session
 from engine.settings import VARIABLES, Settings, help_of
-from kg import derive
 from kg.crag_api import CragApi
 from kg.dialect import grammar, parse, to_sql
 from kg.domain import Domain
 from kg.load import BUILT_IN, json_schema, load_domain, load_domains
-from kg.shapes import columns, objects
+from kg.shapes import columns, derive, objects
 from kg.sources import SAMPLE
 
 ROOT = Path(__file__).resolve().parents[1]

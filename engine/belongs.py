@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from kg.calls import did_you_mean, split_tables
 from kg.check import check
 from kg.dialect import parse
+from kg.dialect.calls import did_you_mean, split_tables
 from kg.domain import Domain
 from kg.errors import DomainError, QueryError
 

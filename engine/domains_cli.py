@@ -37,7 +37,7 @@ def new(
     out: _Out = None,
 ) -> None:
     """Make a domain file from the OpenAPI description of an API."""
-    from kg.openapi import draft_of
+    from kg.draft.openapi import draft_of
 
     is_url = openapi.startswith(("http://", "https://"))
     document = _parsed(_fetched(openapi) if is_url else _read(Path(openapi)), openapi)
@@ -51,7 +51,7 @@ def infer(
     out: _Out = None,
 ) -> None:
     """Make the skeleton of a domain file from a recorded reply."""
-    from kg.infer import draft_of_reply
+    from kg.draft.infer import draft_of_reply
 
     try:
         value = json.loads(_read(reply))
@@ -117,7 +117,7 @@ def _probe(domain: Domain, given: list[str]) -> bool:
     """Print what came of one call of each fetch; whether all of it was as declared."""
     import os
 
-    from kg.probe import probe
+    from kg.draft.probe import probe
 
     wrong = [g for g in given if "=" not in g]
     if wrong:

@@ -14,7 +14,7 @@ from dataclasses import replace
 from rich.console import Console, RenderableType
 from rich.text import Text
 
-from kg.calls import did_you_mean
+from kg.dialect.calls import did_you_mean
 from kg.domain import Domain
 from kg.errors import KgError, QueryError
 from kg.graph import Result

@@ -20,9 +20,9 @@ from kg.domain import Domain, Files, Role, Table, Via
 from kg.errors import QueryError, SourceError, StoreError
 from kg.graph import Explained, Graph, Result
 from kg.link import Finder, Known, Linker
-from kg.link_search import SearchLinker
+from kg.link.said import with_said
+from kg.link.search import SearchLinker
 from kg.load import BUILT_IN, load_domains
-from kg.said_names import with_said
 from kg.sources import CragSource, FileSource, Source, open_source
 from kg.store import Store
 

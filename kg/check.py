@@ -2,17 +2,17 @@
 
 Programs are written by models and strangers. Whatever is not on the lists below is refused, so a kind of SQL that
 nobody thought of is refused too: files, settings, table functions, other schemas, anything that writes.
-Names are resolved in `kg.names`.
+Names are resolved in `kg.dialect.names`.
 """
 
 from __future__ import annotations
 
 from sqlglot import exp
 
-from .calls import did_you_mean, listed
-from .domain import Domain
-from .errors import QueryError
-from .names import resolve
+from kg.dialect.calls import did_you_mean, listed
+from kg.dialect.names import resolve
+from kg.domain import Domain
+from kg.errors import QueryError
 
 MAX_NODES = 5_000
 MAX_DEPTH = 150

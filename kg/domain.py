@@ -50,7 +50,7 @@ class Column:
 
     `match` tells how a text is compared: exactly, as a name (case, accents and punctuation ignored), or
     by containing it. `year_of` names the date column whose year this is; `of` one or two columns it is made of, and
-    `codes` what their values stand for (`kg.made`). `origin` is its name in a file, if another. `range`: the least and
+    `codes` what their values stand for (`kg.shapes.made`). `origin`: its its name in a file, if another. `range`: the least and
     the greatest number it has, or year of a DATE; all of them can be asked for where a question names none.
     `short` says how people shorten it: as they do the name of a company ("Inc." goes).
     `beside` names the column that is shown with it: a result with the score.
@@ -166,8 +166,8 @@ class Table:
 class Fill:
     """How an object fills a table. `each` is the path of its rows within the object ("$" is the object
     itself). `columns` are pairs of column and path: within the row, "^x" field x of the object, "@x"
-    the call's argument x, "=x" the text x, "." the row itself (a list of scalars), or a function of `kg.derive` over
-    such a path ("previous(Close)"). A field whose name is no word is written ["like this"]. A column not named has
+    the call's argument x, "=x" the text x, "." the row itself (a list of scalars), or a function of `kg.shapes.derive`
+    over such a path ("previous(Close)"). A field whose name is no word is written ["like this"]. A column not named has
     its own name as path. `lacks` are columns that this object cannot fill.
 
     `shape` names how what is at `each` becomes rows, if it is not a list of objects:

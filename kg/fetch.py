@@ -15,15 +15,15 @@ from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from typing import Any
 
-from . import shapes
-from .domain import Column, Domain, Fetch
-from .errors import BadReply, BudgetExceeded, DeadlineExceeded, QueryError
-from .inputs import as_input, limits_of, within
-from .ledger import Call, Entry, call_of
-from .physical import duckdb_sql
-from .sources.base import Source
-from .steps import Lookup, Plan, Step
-from .store import Arrival, Store
+from kg import shapes
+from kg.domain import Column, Domain, Fetch
+from kg.errors import BadReply, BudgetExceeded, DeadlineExceeded, QueryError
+from kg.ledger import Call, Entry, call_of
+from kg.plan.inputs import as_input, limits_of, within
+from kg.plan.physical import duckdb_sql
+from kg.plan.steps import Lookup, Plan, Step
+from kg.sources.base import Source
+from kg.store import Arrival, Store
 
 # In-process calls are answered faster than one by one they could be stored: so many, or for so long, are gathered.
 BATCH = 2048

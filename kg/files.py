@@ -18,10 +18,10 @@ from pathlib import Path
 
 import duckdb
 
-from .domain import Column, Domain, Files, Scalar, Table
-from .errors import SourceError
-from .made import expression
-from .yaml_nodes import suggest
+from kg.domain import Column, Domain, Files, Scalar, Table
+from kg.errors import SourceError
+from kg.load.nodes import suggest
+from kg.shapes.made import expression
 
 _READERS = {
     ".csv": "read_csv({}, all_varchar=true, header=true)",

@@ -10,18 +10,18 @@ from typing import Any, TypeVar
 
 from sqlglot import exp
 
-from .check import check
-from .dialect import parse, to_calls, to_sql
-from .domain import Access, Domain, Files, Scalar
-from .errors import BudgetExceeded, SourceError
-from .fetch import Fetcher, Filled, Gap, Limits
-from .ledger import Entry
-from .physical import duckdb_sql
-from .plan import plan
-from .shapes import Row
-from .sources.base import Source
-from .steps import CALL, PARTITION, Lookup, Plan, Step
-from .store import Rows, Store
+from kg.check import check
+from kg.dialect import parse, to_calls, to_sql
+from kg.domain import Access, Domain, Files, Scalar
+from kg.errors import BudgetExceeded, SourceError
+from kg.fetch import Fetcher, Filled, Gap, Limits
+from kg.ledger import Entry
+from kg.plan import plan
+from kg.plan.physical import duckdb_sql
+from kg.plan.steps import CALL, PARTITION, Lookup, Plan, Step
+from kg.shapes import Row
+from kg.sources.base import Source
+from kg.store import Rows, Store
 
 EXPLAIN_SECONDS = 5.0  # for the queries that give a step's inputs
 

@@ -15,8 +15,8 @@ from typing import Any
 
 import orjson
 
-from .days import wider
-from .domain import CHANGES, Changes, Domain, Fetch
+from kg.domain import CHANGES, Changes, Domain, Fetch
+from kg.plan.days import wider
 
 # How long a stored fact is believed. Static facts never age.
 KEEP: dict[Changes, dt.timedelta | None] = {

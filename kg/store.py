@@ -19,13 +19,13 @@ from typing import Any
 import duckdb
 import orjson
 
-from . import files
-from .domain import Domain, Fetch, Files, partition
-from .errors import QueryError, StoreError
-from .ledger import Call, Entry, Key, Ledger, expiry
-from .shapes import Cells, Found, Row, columns
-from .steps import CALL
-from .text import FOLD_SQL
+from kg import files
+from kg.domain import Domain, Fetch, Files, partition
+from kg.errors import QueryError, StoreError
+from kg.ledger import Call, Entry, Key, Ledger, expiry
+from kg.plan.steps import CALL
+from kg.shapes import Cells, Found, Row, columns
+from kg.text import FOLD_SQL
 
 # What has expired is deleted only so much later: another thread may be about to read it.
 GRACE = dt.timedelta(minutes=1)

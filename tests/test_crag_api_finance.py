@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from kg.company_names import short_names
 from kg.crag_api import CragApi
 from kg.errors import SourceError
+from kg.link.companies import short_names
 
 COMPANIES = """\
 Symbol,Name,Country

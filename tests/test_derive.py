@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kg.derive import FUNCTIONS, LISTS, count, day, number, plain, previous, year
+from kg.shapes.derive import FUNCTIONS, LISTS, count, day, number, plain, previous, year
 
 NBSP, MINUS, DASH = "\N{NO-BREAK SPACE}", "\N{MINUS SIGN}", "\N{EN DASH}"
 

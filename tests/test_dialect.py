@@ -14,10 +14,10 @@ from sqlglot import exp
 
 from kg.check import check
 from kg.dialect import grammar, parse, to_calls, to_sql
+from kg.dialect.names import KEYWORDS
 from kg.domain import Column, Domain, Link, Table
 from kg.errors import QueryError
 from kg.load import BUILT_IN, load_domain
-from kg.names import KEYWORDS
 
 MOVIE = load_domain(BUILT_IN / "movie.yaml")
 

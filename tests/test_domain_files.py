@@ -12,10 +12,10 @@ from typer.testing import CliRunner, Result
 
 from engine.cli import app
 from kg.domain import Api, ApiKey, Pages
+from kg.draft.infer import draft_of_reply
+from kg.draft.openapi import draft_of
 from kg.errors import DomainError
-from kg.infer import draft_of_reply
 from kg.load import BUILT_IN, load_domain
-from kg.openapi import draft_of
 
 YAML = """
 domain: shop

@@ -15,7 +15,7 @@ from queries import Writer, random_world
 from small import CINEMA, NOW, World, ask, changing, filled, film, graph, person, world
 
 from kg.errors import BudgetExceeded, KgError, MissingInput
-from kg.physical import duckdb_sql
+from kg.plan.physical import duckdb_sql
 from kg.store import Store
 from kg.text import fold
 

@@ -26,7 +26,7 @@ from engine.settings import Settings
 from kg.crag_api import CragApi
 from kg.errors import SourceError
 from kg.link import Linker
-from kg.link_search import SearchLinker
+from kg.link.search import SearchLinker
 from kg.sources import SAMPLE, CragSource, HttpSource, Name, Source
 
 uvicorn = pytest.importorskip("uvicorn", reason="the extra `serve` is not installed")

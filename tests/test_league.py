@@ -20,9 +20,9 @@ from kg.domain import Domain, Object
 from kg.errors import KgError, MissingInput, QueryError
 from kg.graph import Graph
 from kg.ledger import call_of, object_key
-from kg.physical import duckdb_sql
 from kg.plan import plan
-from kg.steps import Plan
+from kg.plan.physical import duckdb_sql
+from kg.plan.steps import Plan
 from kg.store import Store
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from kg.errors import StoreError
 from kg.link import Known, Linker
-from kg.link_words import words
+from kg.link.words import words
 
 COMMON = ["movie", "film", "actor", "director", "best picture", "budget", "album", "revenue"]
 NAMES = [

@@ -11,7 +11,7 @@ from engine.translate.lexicon import Lexicon
 from kg.domain import Domain
 from kg.errors import SourceError
 from kg.graph import Graph
-from kg.link_search import CALLS, SearchLinker
+from kg.link.search import CALLS, SearchLinker
 from kg.load import BUILT_IN, load_domains
 from kg.sources import CragSource, ReplaySource
 from kg.sources.base import Source

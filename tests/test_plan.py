@@ -13,7 +13,7 @@ from kg.check import check
 from kg.dialect import parse
 from kg.errors import MissingInput, QueryError
 from kg.plan import plan
-from kg.steps import PARTITION, Plan
+from kg.plan.steps import PARTITION, Plan
 
 
 def planned(sql: str) -> Plan:

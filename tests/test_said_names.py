@@ -6,8 +6,8 @@ import pytest
 
 from kg.domain import Column, Table, Value
 from kg.link import Known, Linker
+from kg.link.said import said_names, with_said
 from kg.load import BUILT_IN, load_domains
-from kg.said_names import said_names, with_said
 
 CITIES = Table(
     "city",

@@ -54,10 +54,9 @@ class Translated:
 @dataclass(frozen=True)
 class Phrased:
     """The places of the words of a question that `want` an explanation, of those that phrases of a domain explain
-            (`have`), and of those of them that `ask`: not values, such as countries, which may be part of a name elsewhere.
-    domain.
+    (`have`), and of those of them that `ask`: not values, such as countries, which may be part of a name elsewhere.
 
-        `searches`: to find out which of the others are names takes calls.
+    `searches`: to find out which of the others are names takes calls.
     """
 
     want: frozenset[int]

@@ -17,7 +17,7 @@ from typing import Protocol
 
 from kg.domain import Domain
 from kg.link import Finder, Linker, Mention
-from kg.link_words import FREQUENT
+from kg.link.words import FREQUENT
 from kg.text import fold
 
 from .ask import readings

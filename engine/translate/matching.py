@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from kg.derive import day
+from kg.shapes.derive import day
 from kg.text import fold
 
 from .fields import Concept, pieces, plain_name

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from kg.company_names import first_words, is_share, short_names
 from kg.crag_api.companies import NO_VALUE, Companies
 from kg.crag_api.endpoints import Endpoint, Param
 from kg.crag_api.files import Once
 from kg.crag_api.keyed import Keyed
 from kg.errors import SourceError
+from kg.link.companies import first_words, is_share, short_names
 
 _TICKER = {"query": Param(str, "META")}
 

@@ -18,7 +18,7 @@ import httpx
 
 from kg.domain import Api, Fetch, Place
 from kg.errors import SourceError
-from kg.load_source import is_loopback
+from kg.load.source import is_loopback
 from kg.sources.base import Name
 from kg.sources.deadline import DeadlineTransport
 from kg.sources.exchange import Exchange, Reply, Request, decoded
