@@ -340,7 +340,9 @@ class Framer(Reader):
     def _timed(self, frame: Frame) -> Iterator[Frame]:
         """The frame for each time the question names; without one, the latest row and all rows so far."""
         table = frame.table
-        times = [t for t in self.question.times if self._is_free(t, frame)]
+        # the rows of days do not tell what was at 10:15
+        told = [t for t in self.question.times if t.at is None or table.column(table.moment).type == "TIMESTAMP"]
+        times = [t for t in told if self._is_free(t, frame)]
         until = self._until_now(frame)
         tops = list(self._by_moment(frame))
         for t in times:

@@ -89,7 +89,7 @@ def wanted(question: Question) -> Wanted:
         and not any(a.first == 0 for a in q.of("op", "polite"))
         and not offers,
         person=who,
-        date="when" in words
+        date=_asks_when(words)
         or any(f"{wh} {of}" in text for wh in ("what", "which") for of in ("day", "date", "week", "year")),
         moments=frozenset(a.meant.table for a in asking if a.phrase == "when"),
         year="what year" in text or "which year" in text,
@@ -137,6 +137,12 @@ def asked_before(question: Question, ops: list[Atom]) -> bool:
     """Whether "which" or "who" comes before a count: then things are asked for, by their number."""
     first = min(a.first for a in ops)
     return any(w.text in ("which", "who", "whose") for w in question.words[:first])
+
+
+def _asks_when(words: list[str]) -> bool:
+    """Whether "when" is a question: not in "who were they playing when they scored the most"."""
+    asking = [w for w in words if w in ("who", "whom", "whose", "what", "which", "how", "where", "when")]
+    return asking[:1] == ["when"]
 
 
 def _how_is_measured(words: list[str]) -> bool:
