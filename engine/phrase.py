@@ -60,7 +60,7 @@ def phrase(meaning: Meaning | None, rows: Sequence[tuple[Any, ...]], domain: Dom
         case Names(set=s, column=name):
             table = domain.table(s.table)
             column = table.by_name.get(name or table.label)
-            named = _as_named(s, column)
+            named = _as_named(s, column, domain)
             said = [(named.get(r[0]) or say(r[0], column)) + _beside(r) for r in rows if r[0] is not None]
             if table.properties and column is not None and column.type == "INTEGER":
                 said = [str(r[0]) for r in rows if r[0] is not None]  # a year
@@ -88,9 +88,9 @@ def _beside(row: tuple[Any, ...]) -> str:
     return f" ({row[1]})" if len(row) > 1 and row[1] is not None else ""
 
 
-def _as_named(rows: Set, column: Column | None) -> dict[Any, str]:
-    """By their keys, what the question calls the things that a column links to."""
-    if column is None or not column.links:
+def _as_named(rows: Set, column: Column | None, domain: Domain) -> dict[Any, str]:
+    """By their keys, what the question calls the things that a column links to, if the key is no name (a ticker)."""
+    if column is None or not column.links or column.links.column == domain.table(column.links.table).label:
         return {}
     return {e.key: e.text for c in rows.conditions if isinstance(c, To) for e in c.set.entities}
 

@@ -50,8 +50,8 @@ class Column:
 
     `match` tells how a text is compared: exactly, as a name (case, accents and punctuation ignored), or
     by containing it. `year_of` names the date column whose year this is; `of` one or two columns it is made of, and
-    `codes` what their values stand for (`kg.shapes.made`). `origin`: its its name in a file, if another. `range`: the least and
-    the greatest number it has, or year of a DATE; all of them can be asked for where a question names none.
+    `codes` what their values stand for (`kg.shapes.made`). `origin` is its name in a file, if another. `range`: the
+    least and the greatest number it has, or year of a DATE; all can be asked for where a question names none.
     `short` says how people shorten it: as they do the name of a company ("Inc." goes).
     `beside` names the column that is shown with it: a result with the score.
     `adds`: a sum over rows is what people mean without saying so (goals of a season, but not prices of a week).

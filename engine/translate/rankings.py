@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from .frames import Frame
 from .lexicon import Atom
 from .meaning import Calculate, Count, Leader, Meaning, Names, Same, Set, Tally, To, Top, Where
 from .question import distance
 from .reading import Reading
-from .records import Frame, OfRecords
+from .records import OfRecords
 from .wanted import FITS
 
 SINGLE = (("in", "a"), ("in", "one"), ("in", "a", "single"), ("of", "a"), ("of", "any"))

@@ -12,10 +12,11 @@ from dataclasses import replace
 from kg.domain import Table
 
 from .compose import Composer
+from .frames import Frame
 from .meaning import Exists, Names, Same, Set, To, Top, Where
 from .question import Question
 from .reading import Reading
-from .records import Frame, OfRecords
+from .records import OfRecords
 from .wanted import FITS
 
 REACH = dt.timedelta(days=250)  # a season's break, and some
