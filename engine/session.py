@@ -35,7 +35,7 @@ from .settings import Settings
 from .translate import encoder
 from .translate.base import Translated, Translator
 from .translate.canonical import Canonical
-from .translate.compose import Counts
+from .translate.growth import Counts
 from .translate.lexicon import Lexicon
 from .translate.lookup import MAX_FACTS, Lookup
 from .translate.properties import Facts

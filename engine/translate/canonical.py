@@ -22,8 +22,9 @@ from kg.text import fold
 
 from .ask import readings
 from .base import Phrased, Translated, Translation
-from .compose import Composer, Counts
+from .compose import Composer
 from .counted import all_told, ceremonies, placed
+from .growth import Counts
 from .lexicon import Atom, Lexicon, Token, tokens
 from .meaning import Entity
 from .program import sql

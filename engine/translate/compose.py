@@ -16,9 +16,7 @@ from .growth import UNSAID_ROLE, Counts, Growth, has_where
 from .meaning import Is, Same, Set, Through, To, Where
 from .properties import Facts
 from .question import Part, distance, year_column
-from .superlatives import Superlatives, turns
-
-__all__ = ["Composer", "Counts", "turns"]
+from .superlatives import Superlatives
 
 BEAM, ROUNDS = 32, 5
 # What is given back when two names stand side by side: "kubrick's the shining", "hard rain (morgan freeman)".

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from .compose import turns
 from .frames import Frame, Framer
 from .lexicon import Atom
 from .meaning import (
@@ -28,6 +27,7 @@ from .meaning import (
 )
 from .question import Named, Time
 from .reading import Reading
+from .superlatives import turns
 from .wanted import FITS
 
 

@@ -11,7 +11,6 @@ from dataclasses import replace
 
 from kg.domain import Column, Table
 
-from .compose import turns
 from .frames import AGAINST, Frame, stands_alone
 from .lexicon import Atom
 from .meaning import (
@@ -33,6 +32,7 @@ from .meaning import (
 from .moves import Mover
 from .question import Time, distance
 from .reading import Reading
+from .superlatives import turns
 from .wanted import CLASHES, FITS
 
 NUMBER_OF = 1.2  # what it costs to answer "who" with a number
