@@ -33,6 +33,7 @@ from .translate.meaning import (
     Listed,
     Meaning,
     Names,
+    Same,
     Scaled,
     Set,
     Tally,
@@ -195,8 +196,8 @@ def premise(meaning: Meaning, result: Result, domain: Domain, holds: Callable[[S
     for s in asserted:
         if told and domain.table(s.table).moment and not _holds(_all_rows(s), holds):
             return replace(INVALID, detail="there is none at all")
-        if _is_beyond(s, domain, holds):
-            return UNKNOWN_VALUE
+        if _is_beyond(s, domain, holds) or any(isinstance(c, Same) for c in s.conditions):
+            return UNKNOWN_VALUE  # of a day that only the data tell, nothing is known if there is nothing
         if _is_day_off(s, domain, holds):
             return replace(INVALID, detail="there is none that day")
         whole = (

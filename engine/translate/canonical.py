@@ -51,8 +51,8 @@ ELSEWHERE = 3.0  # what a word weighs that speaks of what the data do not have
 EVERYDAY = 0.6  # what a name costs that is made of words that carry no meaning: "stay", "who"
 INSIDE = 0.8  # what a name costs that stands inside a longer sure one
 FREE_GUESS = 1.2  # cost of unsaid pieces that does not yet lower the confidence
-SURE = 0.2  # what a name costs at most that is meant for certain
-PASSED_OVER = 0.5  # what is left of the quality for each of these that a reading leaves out
+SURE = 0.4  # what a name costs at most that is meant for certain
+PASSED_OVER = 0.4  # what is left of the quality for each of these that a reading leaves out
 UNTIMED = 0.3  # what is left of the quality where a time or a number is left out: another time has another answer
 UNUSED = 0.6  # what is left of the quality for each word of the schema and each comparison that is left out
 STRANGE = 0.4  # what is left of the quality for each word that no phrase or name knows
@@ -447,6 +447,10 @@ def _by_table(mention: Mention, mask: int) -> Iterable[Named]:
     for table in dict.fromkeys(c.table for c in mention.candidates):
         found = mention.of(table)
         best = found[0]
+        if mention.text.isascii():
+            # who writes no accents means the best known of those that differ by nothing else
+            alike = [c for c in found if fold(c.text) == fold(best.text) and c.how == best.how]
+            best = max(alike, key=lambda c: c.weight)
         same = tuple(c for c in found if c.text.lower() == best.text.lower())
         namesakes = tuple(Entity(c.key, c.text, len(same) > 1) for c in same)
         yield Named(table, mask, namesakes[0], namesakes, UNLIKE * (1.0 - best.score))
