@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from .facts_confirmed import Confirmed
 from .fields import conversion, unit_of
+from .lexicon import tokens
 from .matching import Match, Thing, described, held, is_long_ago, is_number, items, matches
 from .meaning import Calculate, Condition, Entity, Excerpt, Given, Is, Listed, Names, Scaled, Set
 from .reading import Reading
@@ -34,6 +35,11 @@ COUNTED_UNITS = (
     "feet",
     "hours",
 )
+FEW_WORDS = 2  # beside its name: fewer do not tell which sentence about a thing is meant
+IN_TEXT = 0.6  # what it costs to answer with a sentence
+LONGEST = 240  # characters of a sentence that is an answer
+SENTENCE_END = re.compile(r"(?<=[a-z0-9)\"'][.!?])\s+(?=[\"A-Z])")
+SPECIAL = re.compile(r"[\\.^$*+?{}\[\]()|]")
 SHORT = 9  # a number of so few characters is given as it is written
 
 
@@ -51,6 +57,29 @@ class OfThing(Confirmed):
         yield from self._denied(thing)
         if self.wanted.yes_no and self.question.words[0].text in ("is", "was", "are", "were"):
             yield from self._is_a(thing)
+        if not self.wanted.yes_no:
+            yield from self._in_text(thing)
+
+    def _in_text(self, thing: Thing) -> Iterator[Reading]:
+        """The first sentence about the thing that has all other words of the question, and a number if one is asked."""
+        q = self.question
+        said = [i for i in range(len(q.words)) if q.weights[i] > 0 and not thing.mask >> i & 1]
+        counted = self.wanted.date or self.wanted.year or self.wanted.number or self.wanted.money
+        if len(said) < FEW_WORDS:
+            return
+        for sentence in SENTENCE_END.split(thing.known.text):
+            stems = {w.stem for w in tokens(sentence)}
+            if len(sentence) > LONGEST or not all(q.words[i].stem in stems for i in said):
+                continue
+            if counted and not any(c.isdigit() for c in sentence):
+                continue
+            text = Set(self.things_table.name, (Is((thing.entity,)),))
+            pattern = "(" + SPECIAL.sub(lambda m: "\\" + m[0], sentence.strip()) + ")"
+            mask = thing.mask | sum(1 << i for i in said)
+            yield from self._read(
+                Excerpt(text, self.things_table.text, pattern), mask, thing.cost + IN_TEXT, 0.0, thing
+            )
+            return
 
     def _between(self, found: list[Match]) -> Iterator[Reading]:
         """The difference of two numbers of one thing: between its boiling and its melting point."""
